@@ -30,10 +30,11 @@ from candor.estimators.effects import (
     NOT_CONVERGED,
     contradiction,
 )
-from candor.estimators.intervals import normal_quantile
+from candor.estimators.intervals import cut_to, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import ROUNDING
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import holm
+from candor.likelihood.region import also_without_limits, many_at_ends
 from candor.results import CheaterProportion, HonestTimesEffect, Interval
 
 OUTSIDE = "Without limits {what} would leave the possible shares: the most likely possible values are given instead."
@@ -114,7 +115,7 @@ def estimate_categories(
         scores=tuple(map(float, design.scores)),
         identified=identification.effect,
         assumption=identification.assumption,
-        cheater_proportion=_cheaters(fit, region, possible=possible, contradicted=contradicted, level=level),
+        cheater_proportion=_cheaters(fit, region, design, possible=possible, contradicted=contradicted, level=level),
         no_effect=no_effect_tests(table, fit, design),
         effects=_effects(table, fit, region, design, possible=possible, contradicted=contradicted, level=level),
         prevalence=prevalences,
@@ -150,14 +151,27 @@ def _interval(ends: Ends, *, contradicted: bool, level: float) -> Interval:
     return Interval(kind="likelihood", low=ends[0], high=ends[1], level=level)
 
 
-def _cheaters(fit: CategoryFit, region: CategoryRegion, *, possible: bool, contradicted: bool, level: float) -> CheaterProportion:
+def _cheaters(
+    fit: CategoryFit, region: CategoryRegion, design: Design, *, possible: bool, contradicted: bool, level: float
+) -> CheaterProportion:
     low, high = region.honest_proportion
-    interval, honest = _interval((1 - high, 1 - low), contradicted=contradicted, level=level), fit.model.honest
+    ends, honest = (1 - high, 1 - low), fit.model.honest
     if honest is None:
+        interval = _interval(ends, contradicted=contradicted, level=level)
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval)
-    raw = 1 - float(fit.coefficients[honest])
+    raw, error = 1 - float(fit.coefficients[honest]), math.sqrt(float(fit.covariance[honest, honest]))
+    if _many_at_ends(fit, design):
+        ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0))
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best_honest_proportion
-    return CheaterProportion(value=value, raw=raw, standard_error=math.sqrt(float(fit.covariance[honest, honest])), interval=interval)
+    interval = _interval(ends, contradicted=contradicted, level=level)
+    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval)
+
+
+def _many_at_ends(fit: CategoryFit, design: Design) -> bool:
+    unit, rows = np.eye(len(design.categories)), fit.model
+    shares = np.vstack([rows.of_arm(arm, unit) for arm in range(len(design.arms))])
+    shares[:: len(unit), rows.honest] += 1  # x·p of the first answer
+    return many_at_ends(shares, fit, design)
 
 
 def _are_possible(fit: CategoryFit, design: Design) -> bool:
@@ -176,6 +190,7 @@ def _prevalences(
 ) -> tuple[CategoryPrevalence, ...]:
     """One for every arm and measure; where the design leaves them open, only a survey's intervals."""
     identified, found = design.identification.prevalence, []
+    limited = identified and _many_at_ends(fit, design)
     for arm, name in enumerate(design.arms if identified or design.is_survey else ()):
         possible = identified and _prevalence_is_possible(fit, design, arm)
         for index, one in enumerate(measures_of(design)):
@@ -183,6 +198,12 @@ def _prevalences(
             best = defined(float(region.best_prevalences[arm, index]))
             value = None if raw is None or contradicted else one(raw.value) if possible and raw.value is not None else best
             error = None if raw is None or raw.standard_error is None or contradicted else one.difference(raw.standard_error)
+            ends = region.prevalences[arm][index]
+            if limited:
+                low, high = ((end - one.low) / (one.high - one.low) for end in ends)
+                fieller = fit.fieller(fit.model.of_arm(arm, one.weights), plus=one.weights[0], level=level)
+                low, high = also_without_limits((low, high), fieller)
+                ends = one(low), one(high)
             found.append(
                 CategoryPrevalence(
                     arm=name,
@@ -190,7 +211,7 @@ def _prevalences(
                     category=one.category,
                     value=value,
                     standard_error=error,
-                    interval=_interval(region.prevalences[arm][index], contradicted=contradicted, level=level),
+                    interval=_interval(ends, contradicted=contradicted, level=level),
                 )
             )
     return tuple(found)

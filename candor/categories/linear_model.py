@@ -12,8 +12,9 @@ from scipy.special import chdtrc
 from candor.designs.design import Design, FloatArray
 from candor.designs.identification import truth_is_equal
 from candor.estimators.counts import checked_category_counts
+from candor.estimators.intervals import fieller_interval
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
-from candor.results import SpecificationTest
+from candor.results import Interval, SpecificationTest
 
 HALF = 0.5
 """A person: how many gave an answer that nobody gave, so that a maximum lies inside."""
@@ -139,6 +140,24 @@ class CategoryFit:
         gradient = row / x
         gradient[honest] -= found / x
         return Ratio(value=plus + found, standard_error=math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
+
+    def fieller(self, row: FloatArray, *, plus: float, level: float) -> Interval:
+        """Fieller's interval of a share plus + (L·β)/x, from 0 to 1; unbounded where x is not identified."""
+        if self.model.honest is None:
+            return Interval(kind="unbounded", low=None, high=None, level=level)
+        both = np.stack([row, np.eye(len(row))[self.model.honest]])
+        both[0] += plus * both[1]
+        top, bottom = both @ self.coefficients
+        variances = both @ self.covariance @ both.T
+        return fieller_interval(
+            float(top),
+            float(bottom),
+            numerator_variance=float(variances[0, 0]),
+            denominator_variance=float(variances[1, 1]),
+            covariance=float(variances[0, 1]),
+            level=level,
+            low=0.0,
+        )
 
     def specification_test(self, counts: FloatArray) -> SpecificationTest | None:
         """Pearson's χ² of the model; None where it fits everything."""

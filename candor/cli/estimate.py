@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import PROPORTION, SEED, Whole, design_option, format_option, level_option, plot_option, show
+from candor.cli.options import PROPORTION, SEED, Whole, design_of_data_option, format_option, level_option, plot_option, show
 from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.terminal import progress_bar
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("data", type=InputFile())
-@design_option
+@design_of_data_option
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
 @click.option("--subgroup", "subgroups", multiple=True, help="Column by whose values effects are compared, named in the protocol; repeat.")
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @plot_option("a forest plot")
 def estimate(
     data: Input,
-    design_path: Input,
+    design_path: Input | None,
     outcomes: tuple[str, ...],
     covariates: tuple[str, ...],
     subgroups: tuple[str, ...],
@@ -59,9 +59,10 @@ def estimate(
     """Estimate the effects on sensitive outcomes.
 
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing. A
-    design that names categories has a column of their names per outcome instead.
+    design that names categories has a column of their names per outcome instead. The ZIP file of a data package will do, and brings its
+    design; candor verify says whether it is as it was signed.
     """
-    from candor.cli.reading import AnswerFile, read_design  # here, since the help needs no statistics
+    from candor.cli.reading import AnswerFile, answers_and_design, read_design  # here, since the help needs no statistics
     from candor.designs.sources import designs_beside
     from candor.studies.assignment import AssignedBy, category_estimates
     from candor.studies.estimates import Analysis, with_subgroups
@@ -72,6 +73,7 @@ def estimate(
     assigned = AssignedBy(cluster=cluster, strata=strata)
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
     columns = assigned.columns_besides(covariates, by := (*subgroups, *exploratory))
+    data, design_path = answers_and_design(data, design_path)
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")

@@ -66,13 +66,9 @@ POSITIVE = Number(0, math.inf)
 WHOLE = Whole(min=1)
 SEED = Whole(min=0)
 
-design_option = click.option(
-    "--design",
-    "design_path",
-    required=True,
-    type=InputFile(),
-    help="DESIGN.json of the study, its study file, or the protocol.json of a data package.",
-)
+DESIGN = "DESIGN.json of the study, its study file, or the protocol.json of a data package."
+design_option = click.option("--design", "design_path", required=True, type=InputFile(), help=DESIGN)
+design_of_data_option = click.option("--design", "design_path", type=InputFile(), help=f"{DESIGN} The ZIP file of a package brings it.")
 key_option = click.option(
     "--key",
     "key_path",

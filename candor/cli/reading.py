@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import BadZipFile
 
+import click
 import numpy as np
 
 from candor.cli.group import InputError
@@ -21,6 +25,7 @@ from candor.studies.answers import AnswerColumns, AnswerCounts
 from candor.studies.columns import ASSIGNMENT, chosen_columns
 from candor.studies.written_values import MISSING, answer_words, background_values, group_names
 
+ZIP = b"PK\x03\x04"
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -32,6 +37,28 @@ Row = list[str]
 def read_design(source: Input) -> Design:
     """The design in a file that may be standard input; a complaint names the file and, where it is known, the place."""
     return design_in(source.read_bytes(), name=str(source))
+
+
+def answers_and_design(data: Input, design: Input | None) -> tuple[Input, Input]:
+    """The file of answers and that of the design. The ZIP file of a data package holds both, and is unpacked until the command ends."""
+    with data.open("rb") as file:
+        is_package = file.read(len(ZIP)) == ZIP
+    if is_package:
+        from candor.packages.archive import files_in
+
+        folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="candor-")))
+        try:
+            files = files_in(data.read_bytes())
+        except BadZipFile as error:
+            raise InputError(f"{data}: no data package: {error}") from None
+        if missing := {"data.csv", "protocol.json"} - set(files):
+            raise InputError(f"{data}: no data package: {min(missing)} is missing")
+        for name in ("data.csv", *(one for one in files if one.endswith(".json") and Path(one).name == one)):
+            (folder / name).write_bytes(files[name])
+        data, design = folder / "data.csv", design or folder / "protocol.json"
+    if design is None:
+        raise InputError(f"--design: expected the design of the study, which {data} does not bring as the ZIP file of a data package would")
+    return data, design
 
 
 class AnswerFile:

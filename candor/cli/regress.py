@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from candor.cli.inputs import Input, InputFile
-from candor.cli.options import OneOf, design_option, format_option, level_option, plot_option, show
-from candor.cli.reading import AnswerFile, read_design
+from candor.cli.options import OneOf, design_of_data_option, format_option, level_option, plot_option, show
+from candor.cli.reading import AnswerFile, answers_and_design, read_design
 from candor.designs.sources import designs_beside
 from candor.regression.formulas import read_formula
 from candor.regression.model_columns import ARM
@@ -18,7 +18,7 @@ from candor.terminal import progress_bar
 
 @click.command()
 @click.argument("data", type=InputFile())
-@design_option
+@design_of_data_option
 @click.option("--formula", default="", help='Such as "attention ~ arm + age * course", instead of --outcome and --covariate.')
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column that explains the answer, besides the arms; repeat for several.")
@@ -28,7 +28,7 @@ from candor.terminal import progress_bar
 @plot_option("a figure of the coefficients")
 def regress(
     data: Input,
-    design_path: Input,
+    design_path: Input | None,
     formula: str,
     outcomes: tuple[str, ...],
     covariates: tuple[str, ...],
@@ -48,6 +48,7 @@ def regress(
         read = read_formula(formula)
         outcomes, terms = (read.outcome,), list(read.terms)
         covariates = tuple(name for name in read.names if name != ARM)
+    data, design_path = answers_and_design(data, design_path)
     design = read_design(design_path)
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, beside=designs_beside(design_path))
     with progress_bar(data.stat().st_size, label="Reading") as advance:

@@ -14,6 +14,7 @@ from candor.designs.design import FloatArray
 MOST_ARRANGEMENTS = 10_000
 """All arrangements are gone through when there are no more; otherwise so many are drawn."""
 ROUNDING = 1e-9
+"""Sums of residuals, and shares of a statistic, that are nearer to each other than this are equal."""
 
 
 def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator) -> tuple[float | None, ...]:
@@ -35,8 +36,9 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
     Under the hypothesis the answers, whose die stays as it was, are the same whatever the arms, so the arms of the clusters may be drawn
     again within every stratum. The statistic is the difference of the means of the residuals, after subsample and stratum, divided by
     its standard error between clusters, the largest one of several answers, so that in large samples the test is also right when some
-    gain what others lose. The exact p-value counts all arrangements; with B drawn ones it is (1 + as large)/(1 + B). Assumes that all
-    arrangements with the same numbers of clusters per arm and stratum were equally likely.
+    gain what others lose. Where all clusters of an arm are alike and the arms are not, it is infinite, and as large as another that is. The
+    exact p-value counts all arrangements; with B drawn ones it is (1 + as large)/(1 + B). Assumes that all arrangements with the same
+    numbers of clusters per arm and stratum were equally likely.
 
     References
     ----------
@@ -54,10 +56,10 @@ def randomisation_p_values(people: AssignedTogether, *, rng: np.random.Generator
     observed = _statistics(arms[None, :], totals, sizes, people)[0]
     found: list[float | None] = []
     for contrast, again in enumerate(_statistics(drawn, totals, sizes, people).T):
-        if not np.isfinite(observed[contrast]):
+        if np.isnan(observed[contrast]):
             found.append(None)
             continue
-        as_large = int((again >= observed[contrast] - ROUNDING).sum())
+        as_large = int((again >= observed[contrast] * (1 - ROUNDING)).sum())
         found.append(as_large / len(drawn) if is_exact else (1 + as_large) / (1 + len(drawn)))
     return tuple(found)
 
@@ -67,26 +69,34 @@ def _residuals(people: AssignedTogether) -> FloatArray:
     columns = [people.subsample[:, None] == np.arange(people.design.shape[1]), people.stratum[:, None] == np.arange(1, len(people.strata))]
     matrix = np.hstack(columns).astype(float)
     reported = people.gave[:, 1:] if people.design.is_yes_no else people.gave
-    residual: FloatArray = reported - matrix @ np.linalg.lstsq(matrix, reported)[0]
-    return np.where(np.abs(residual) > ROUNDING, residual, 0.0)
+    return _settled(reported - matrix @ np.linalg.lstsq(matrix, reported)[0])
 
 
 def _statistics(arms: NDArray[np.intp], totals: FloatArray, sizes: FloatArray, people: AssignedTogether) -> FloatArray:
-    """The largest studentised difference to control, over the answers, for arrangements (B, G) and totals (G, C); (B, contrasts)."""
+    """The largest studentised difference to control, over the answers, for arrangements (B, G) and totals (G, C); (B, contrasts).
+
+    NaN where nothing varies. An answer that does not vary says nothing beside others that do.
+    """
     found = []
     means, variances = {}, {}
     for arm in range(people.design.shape[0]):
         there = (arms == arm).astype(float)
-        total, size = there @ totals, (there @ sizes)[:, None]
-        mean = total / size
-        spread = there @ totals**2 - 2 * mean * (there @ (totals * sizes[:, None])) + mean**2 * (there @ sizes**2)[:, None]
-        groups = there.sum(axis=-1)[:, None]
-        means[arm], variances[arm] = mean, np.maximum(spread, 0) / size**2 * groups / (groups - 1)
+        size, groups = there @ sizes, there.sum(axis=-1)
+        mean = there @ totals / size[:, None]
+        apart = [there * _settled(total - center[:, None] * sizes) for total, center in zip(totals.T, mean.T, strict=True)]
+        spread = np.stack([(one**2).sum(axis=-1) for one in apart], axis=-1)
+        means[arm], variances[arm] = mean, spread / (size**2 / groups * (groups - 1))[:, None]
     control = people.design.control_index
     with np.errstate(divide="ignore", invalid="ignore"):
         for arm in people.design.treatment_indexes:
-            found.append(np.abs((means[arm] - means[control]) / np.sqrt(variances[arm] + variances[control])).max(axis=-1))
+            difference = np.abs(_settled(means[arm] - means[control]))
+            found.append(np.fmax.reduce(difference / np.sqrt(variances[arm] + variances[control]), axis=-1))
     return np.stack(found, axis=-1)
+
+
+def _settled(numbers: FloatArray) -> FloatArray:
+    """The same numbers, with 0 where only rounding keeps them from it."""
+    return np.where(np.abs(numbers) > ROUNDING, numbers, 0.0)
 
 
 def _arrangements(arms: Whole, strata: Whole, *, rng: np.random.Generator) -> tuple[NDArray[np.intp], bool]:

@@ -14,10 +14,10 @@ from candor.estimators.cheaters import cheater_proportion_kernel
 from candor.estimators.contrasts import OUTSIDE_REGION, Shadow, defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.intervals import normal_quantile
+from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.estimators.one_group import PREVALENCE_OPEN
-from candor.likelihood.region import LikelihoodRegion, likelihood_region
+from candor.likelihood.region import LikelihoodRegion, also_without_limits, likelihood_region, many_at_ends
 from candor.results import (
     DIFFERENCE_IN_MEANS,
     EFFICIENT,
@@ -148,7 +148,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
 
     prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
     cheaters, about_cheaters = _cheater_proportion(
-        fit, region, possible=_is_possible(efficient), no_variation=_is_constant(table), level=level
+        fit, region, design, possible=_is_possible(efficient), no_variation=_is_constant(table), level=level
     )
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     if design.is_survey and not identification.prevalence:
@@ -219,20 +219,30 @@ def _is_constant(table: FloatArray) -> bool:
 
 
 def _cheater_proportion(
-    fit: CellFit, region: LikelihoodRegion, *, possible: bool, no_variation: bool, level: float
+    fit: CellFit, region: LikelihoodRegion, design: Design, *, possible: bool, no_variation: bool, level: float
 ) -> tuple[CheaterProportion, list[str]]:
     """λ̂ = 1 − x̂ of the efficient fit, or the most likely λ where that is impossible, with notes."""
-    contradicted = region.model_test.contradicts(level)
-    interval = _empty(level) if contradicted else _interval(_cheaters(region.honest_proportion), level=level)
+    contradicted, ends = region.model_test.contradicts(level), _cheaters(region.honest_proportion)
+    interval = _empty(level) if contradicted else _interval(ends, level=level)
     if fit.model.honest is None:
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
     raw = 1 - float(fit.coefficients[fit.model.honest])
     error = None if no_variation else math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
+    if error is not None and not contradicted and many_at_ends(_shares(fit, design), fit, design):
+        ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0))
+        interval = _interval(ends, level=level)
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
     notes = [NO_VARIATION] if no_variation else []
     notes += [] if possible else [BOUNDARY.format(raw=raw)]
     notes += [] if value is None or interval.contains(value) else [OUTSIDE_REGION.format(what="The cheater proportion")]
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
+
+
+def _shares(fit: CellFit, design: Design) -> FloatArray:
+    """Rows that give x·p and x·(1 − p) of every arm from the coefficients."""
+    unit = np.eye(len(fit.coefficients))
+    yes = unit[: len(design.arms)]
+    return np.vstack([yes, unit[fit.model.honest] - yes])
 
 
 def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level: float) -> tuple[tuple[Prevalence, ...], list[str]]:
@@ -247,10 +257,21 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
         honest_proportion_used=fit.coefficients[honest],
     )
     contradicted, found, notes = region.model_test.contradicts(level), [], []
+    limited = many_at_ends(_shares(fit, design), fit, design)
     for index, arm in enumerate(design.arms):
         raw, value = float(joint.effect[index]), defined(region.best.prevalences[index])
         possible = 0 <= raw <= 1 and float(joint.honest_proportion) <= 1
-        interval = _empty(level) if contradicted else _interval(region.prevalences[index], level=level)
+        fieller = fieller_interval(
+            float(fit.coefficients[index]),
+            float(fit.coefficients[honest]),
+            numerator_variance=float(fit.covariance[index, index]),
+            denominator_variance=float(fit.covariance[honest, honest]),
+            covariance=float(fit.covariance[index, honest]),
+            level=level,
+            low=0.0,
+        )
+        ends = also_without_limits(region.prevalences[index], fieller) if limited else region.prevalences[index]
+        interval = _empty(level) if contradicted else _interval(ends, level=level)
         if math.isfinite(raw) and not 0 <= raw <= 1:
             notes.append(PREVALENCE_OUTSIDE.format(arm=arm, raw=raw))
         elif possible and not contradicted and not interval.contains(raw):

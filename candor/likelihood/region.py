@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,30 @@ from scipy.special import chdtrc, chdtri
 from candor.designs.design import Design, FloatArray
 from candor.likelihood.maximum import Chosen, Maximum, maximise
 from candor.likelihood.polytope import ROUNDED, Polytope
-from candor.results import ModelTest
+from candor.results import Interval, ModelTest
 
 ROUNDS = 80
 BISECTIONS = 30
 TOLERANCE = 1e-10
+NEAR = 2.0
+FEW_ARMS = 2
+"""With so many arms, shares of yes at their ends shorten no interval of a yes/no question by much (``benchmarks/coverage.py``)."""
 NOBODY = 1e-5
 """An honest share this small is zero, blurred by the search."""
 
 Ends = tuple[float, float]
+
+
+class LinearFit(Protocol):
+    """A fit without limits: coefficients (P,) with their covariance (P, P)."""
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """By parameter."""
+
+    @property
+    def covariance(self) -> FloatArray:
+        """By pair of parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +111,52 @@ def quantile_at_an_end(level: float) -> float:
     2.136
     """
     return float(np.sqrt(brentq(lambda ratio: 0.75 * chdtrc(1, ratio) + 0.25 * chdtrc(2, ratio) - (1 - level), 0, 1000, xtol=1e-13)))
+
+
+def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
+    """Whether two shares or more may be 0: more than the quantiles of the region are for.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (M, P)
+        Rows that give the shares of all answers in all arms, times x, from the coefficients.
+    fit : LinearFit
+        Without limits.
+    design : Design
+        A yes/no question in one or two arms has too few ends.
+
+    Notes
+    -----
+    `quantile_at_an_end` is for one other share at its end. When the true shares of r answers are 0, the likelihood ratio of x, or of the
+    share of all other answers, is a mixture of χ² with up to r + 1 degrees of freedom [1]_: with six answers of which five are never true
+    the shadows cover about one half. A share may be 0 where its estimate is less than two standard errors.
+
+    References
+    ----------
+    .. [1] Self, S. G. & Liang, K.-Y. (1987). Asymptotic properties of maximum likelihood estimators and likelihood ratio tests under
+       nonstandard conditions. Journal of the American Statistical Association 82, 605–610.
+    """
+    if len(design.categories) == 2 and len(design.arms) <= FEW_ARMS:
+        return False
+    errors = np.sqrt(np.einsum("mp,pq,mq->m", shares, fit.covariance, shares))
+    return bool(np.count_nonzero(shares @ fit.coefficients < NEAR * errors) > 1)
+
+
+def also_without_limits(ends: Ends, without: Interval) -> Ends:
+    """The ends of a share's interval, and of what the linear model without limits leaves: Wald's of x, or Fieller's of a prevalence.
+
+    Estimates without limits are normal where the likelihood ratio is not, see `many_at_ends`.
+
+    Examples
+    --------
+    >>> also_without_limits((0.2, 0.9), Interval(kind="wald", low=0.1, high=0.8, level=0.95))
+    (0.1, 0.9)
+    """
+    if without.kind == "empty":
+        return ends
+    if without.low is None or without.high is None:
+        return 0.0, 1.0
+    return min(ends[0], without.low), max(ends[1], without.high)
 
 
 def quantile_for_effects(polytope: Polytope, *, level: float) -> float:

@@ -23,7 +23,8 @@ class SurveyPlan:
 
     ``standard_error`` and ``half_width`` are of the prevalence; None where the design leaves it open, which then stays within
     ``bounds`` with any number of people. ``cheater_standard_error`` may be known even then. ``participants_needed`` reach the wanted
-    half-width. ``cost_of_privacy`` is the ratio of the standard error to that of a survey that sees the true answers of honest people.
+    half-width. ``cost_of_privacy`` is the ratio of the standard error to that of an ordinary survey, which sees true answers and has no
+    cheaters, as the ordinary trial of a plan.
     """
 
     scenario: Scenario
@@ -126,7 +127,7 @@ def survey_plan(
     if design.identification.prevalence:
         error = of_prevalence
         needed = ceil((z * error / half_width) ** 2)
-        ordinary = sqrt(prevalence * (1 - prevalence) / x)
+        ordinary = sqrt(prevalence * (1 - prevalence))
         cost = error / ordinary if ordinary > 0 else None
     else:
         bounds = possible_prevalences(means, means, design)

@@ -69,7 +69,7 @@ class Risks:
     insider : dict of str to InsiderRisk
         By sensitive attribute. Empty when values were shuffled (anatomy): a record with a known value is nobody's then.
     certain : dict of str to float
-        The share of values that everybody in the class shares: no record need be singled out to learn them.
+        The share of values that everybody in the class has below the same labels: no record need be singled out to learn them.
     distance : dict of str to float
         t: the largest distance of the values of an orbit from those of its label, by sensitive attribute.
     look_alikes : dict of str to LookAlikes
@@ -175,7 +175,7 @@ def risks(records: Sequence[Record]) -> Risks:
             for bag in of.values():
                 for value, times in bag.items():
                     left[name][having[value]] += times
-            certain[name] += together.total() if len(together) == 1 else 0
+            certain[name] += sum(times for value, times in together.items() if having[value] == len(of))
     sizes = [len(members) for members in classes.values()]
     orbits = _orbits(records)
     is_shuffled = bool(records) and all("anatomy" in record for record in records)

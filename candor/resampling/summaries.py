@@ -41,8 +41,8 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     no variance, so a standard deviation of replicates would be that of the few in which x̂ came closest to zero, another for each seed.
 
     A failed replicate (nobody honest, or an empty cell) could have been anything: it counts as −∞ for the lower end and as +∞ for the
-    upper one. So when more than (1 − level)/2 of them fail, the intervals are unbounded, and when more than 1 − level do, no standard
-    error is given. Ends are cut to [−1, 1], outside of which no effect lies.
+    upper one. So when (1 − level)/2 of them fail, or more, the percentile interval is unbounded, and when more than 1 − level do, no
+    standard error is given. Ends are cut to [−1, 1], outside of which no effect lies.
 
     References
     ----------
@@ -63,7 +63,7 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     failed = len(effects) - len(found)
     tail = (1.0 - level) / 2.0
     low, high = _ends(found, failed, tail, 1.0 - tail)
-    reliable = len(found) > 1 and failed <= (1.0 - level) * len(effects)
+    reliable = len(found) > 1 and failed <= round((1.0 - level) * len(effects), 6)  # 1 − .9 is a little below .1
     return BootstrapSummary(
         standard_error=_standard_error(found, failed) if reliable else None,
         low=low,

@@ -184,6 +184,28 @@ class Fit:
         gradient[self.honest] -= value / x
         return value, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
 
+    def many_at_ends(self) -> bool:
+        """Whether two shares or more are less than two standard errors from 0, which the quantiles of the region are not for."""
+        design, unit = self.design, np.eye(len(self.design.categories))
+        if self.honest is None or (len(unit) == 2 and len(design.arms) <= 2):
+            return False
+        rows = np.vstack([self.of_arm(arm, unit) for arm in range(len(design.arms))])
+        rows[:: len(unit), self.honest] += 1
+        errors = np.sqrt(np.einsum("mp,pq,mq->m", rows, self.covariance, rows))
+        return int((rows @ self.beta < 2 * errors).sum()) > 1
+
+    def without_limits(self, arm: int, weights: Array, z: float) -> tuple[float, float] | None:
+        """Fieller's limits of a share in one arm, from 0 to 1; None where there is none."""
+        both = np.stack([self.of_arm(arm, weights), np.eye(len(self.beta))[self.honest]])
+        both[0] += weights[0] * both[1]
+        (top, x), spread = both @ self.beta, z**2 * both @ self.covariance @ both.T
+        a, b, c = x**2 - spread[1, 1], top * x - spread[0, 1], top**2 - spread[0, 0]
+        if a <= 0:
+            return 0.0, 1.0
+        root = math.sqrt(max(b**2 - a * c, 0))
+        low, high = (b - root) / a, (b + root) / a
+        return None if x <= 0 or low > 1 or high < 0 else (max(low, 0.0), min(high, 1.0))
+
 
 class Outcome:
     """All numbers of one table of counts by arm, subsample and answer."""
@@ -196,6 +218,7 @@ class Outcome:
         self.region = Region(counts, design, weights, unlimited=unlimited, level=level)
         deltas = [abs(float(self.fit.contrast(arm, one) @ self.fit.beta)) for arm in design.treatments for one in weights]
         x = math.nan if self.fit.honest is None else float(self.fit.beta[self.fit.honest])
+        self.limited, self.z = self.fit.many_at_ends(), statistics.NormalDist().inv_cdf((1 + level) / 2)
         self.is_possible = max(deltas, default=0.0) - ROUNDING <= x <= 1 + ROUNDING
 
     def document(self) -> Found:
@@ -222,14 +245,18 @@ class Outcome:
         if fit.honest is None:
             return found
         raw = 1 - float(fit.beta[fit.honest])
-        found.update(raw=raw, standard_error=math.sqrt(fit.covariance[fit.honest, fit.honest]))
+        error = math.sqrt(fit.covariance[fit.honest, fit.honest])
+        found.update(raw=raw, standard_error=error)
+        low, high = max(raw - self.z * error, 0.0), min(raw + self.z * error, 1.0)
+        if self.limited and low <= high:
+            found["interval"] = self._interval(min(1 - honest.high, low), max(1 - honest.low, high))
         if not self.region.contradicted:
             found["value"] = min(max(raw, 0.0), 1.0) if self.is_possible else 1 - honest.best
         return found
 
     def effects(self) -> list[Found]:
         """One for every contrast and number, contrast by contrast."""
-        fit, design, z = self.fit, self.design, statistics.NormalDist().inv_cdf((1 + self.level) / 2)
+        fit, design, z = self.fit, self.design, self.z
         found, p_values = list[Found](), dict[str, list[float]]()
         for arm, shadows in zip(design.treatments, self.region.effects, strict=True):
             for one, shadow in zip(self.measures, shadows, strict=True):
@@ -272,6 +299,9 @@ class Outcome:
             for one, shadow in zip(self.measures, self.region.prevalences[arm], strict=True):
                 raw = fit.ratio(fit.of_arm(arm, one.weights)) if shares else None
                 value = raw[0] + one.weights[0] if raw and is_possible else None if math.isnan(shadow.best) else shadow.best
+                low, high = shadow.low, shadow.high
+                if design.tells_prevalence and self.limited and (more := fit.without_limits(arm, one.weights, self.z)):
+                    low, high = min(low, more[0]), max(high, more[1])
                 is_told = design.tells_prevalence and not self.region.contradicted
                 found.append(
                     {
@@ -280,7 +310,7 @@ class Outcome:
                         "category": one.category,
                         "value": one.low + one.spread * value if is_told and value is not None else None,
                         "standard_error": one.spread * raw[1] if is_told and raw else None,
-                        "interval": self._interval(one.low + one.spread * shadow.low, one.low + one.spread * shadow.high),
+                        "interval": self._interval(one.low + one.spread * low, one.low + one.spread * high),
                     }
                 )
         return found

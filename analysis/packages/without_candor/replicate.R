@@ -739,6 +739,7 @@ named_outcome <- function(counts, design, level, background = FALSE) {
     row[(arm - 1) * (fit$model$k - 1) + seq_len(fit$model$k - 1)] <- weights[-1] - weights[1]
     row
   }
+  region <- also_without_limits(region, fit, design, row_of, z)
   apart <- function(arm, m) row_of(arm, measures$weights[m, ]) - row_of(design$control, measures$weights[m, ])
   ratio <- function(...) named_ratio(fit, fit$covariance, honest, ...)
   largest <- max(0, vapply(design$treatments, function(arm) max(vapply(several, function(m) abs(sum(apart(arm, m) * fit$beta)), 1)), 1))
@@ -829,6 +830,38 @@ with_holm <- function(effects, answers) {
     for (at in seq_along(places)) effects[[places[at]]][c("p_value", "adjusted_p_value")] <- c(p[places[at]], adjusted[at])
   }
   effects
+}
+
+# Where two shares or more are less than two standard errors from 0, the ends of x and of prevalences hold what the model without limits leaves.
+also_without_limits <- function(region, fit, design, row_of, z) {
+  honest <- fit$model$honest
+  k <- length(design$answers)
+  if (is.null(honest) || (k == 2 && length(design$arms) <= 2)) return(region)
+  unit <- as.numeric(seq_along(fit$beta) == honest)
+  of_share <- function(arm, weights) row_of(arm, weights) + weights[1] * unit
+  joint <- function(one, other) sum(one * drop(fit$covariance %*% other))
+  near <- vapply(seq_along(design$arms), function(arm) sum(vapply(seq_len(k), function(c) {
+    row <- of_share(arm, as.numeric(seq_len(k) == c))
+    sum(row * fit$beta) < 2 * sqrt(joint(row, row))
+  }, NA)), 1)
+  if (sum(near) < 2) return(region)
+  holding <- function(one, low, high) {
+    if (low > 1 || high < 0) return(one)
+    utils::modifyList(one, list(low = min(one$low, max(low, 0)), high = max(one$high, min(high, 1))))
+  }
+  x <- fit$beta[honest]
+  half <- z * sqrt(joint(unit, unit))
+  region$x <- holding(region$x, x - half, x + half)
+  weights <- measures_of(design)$weights
+  if (design$prevalence) for (arm in seq_along(design$arms)) for (m in seq_len(nrow(weights))) {
+    row <- of_share(arm, weights[m, ])
+    a <- x^2 - z^2 * joint(unit, unit)
+    b <- sum(row * fit$beta) * x - z^2 * joint(row, unit)
+    root <- sqrt(max(b^2 - a * (sum(row * fit$beta)^2 - z^2 * joint(row, row)), 0))
+    one <- region$prevalences[[arm]][[m]]
+    region$prevalences[[arm]][[m]] <- if (a <= 0) holding(one, 0, 1) else if (x <= 0) one else holding(one, (b - root) / a, (b + root) / a)
+  }
+  region
 }
 
 # One for each arm and measure; where the design leaves them open, only the intervals of a study with one arm.

@@ -81,7 +81,8 @@ def _percent(share: float) -> str:
 
 def _lines(after: Risks, before: Risks | None, both: Intersection | None, given: dict[str, int] | None) -> Iterator[str]:
     yield f"{after.records} records in {after.classes} classes of at least {after.smallest_class}"
-    yield f"prosecutor: at most {rounded_up(after.prosecutor_highest, digits=3):.3f}, on average (marketer) {after.prosecutor_mean:.3f}"
+    highest, mean = (rounded_up(one, digits=3) for one in (after.prosecutor_highest, after.prosecutor_mean))
+    yield f"prosecutor: at most {highest:.3f}, on average (marketer) {mean:.3f}"
     yield "singled out by" + (" (before)" if before else "")
     for name, number in after.linked.items():
         yield f"  {name}: {number}" + (f" ({before.linked[name]})" if before else "")
@@ -92,7 +93,7 @@ def _lines(after: Risks, before: Risks | None, both: Intersection | None, given:
     yield "certain for everybody in the class"
     yield from (f"  {name}: {_percent(share)} of the values" for name, share in after.certain.items())
     yield "largest distance (t) of values that look alike from those of their label"
-    yield from (f"  {name}: {distance:.3f}" for name, distance in after.distance.items())
+    yield from (f"  {name}: {rounded_up(distance, digits=3):.3f}" for name, distance in after.distance.items())
     yield "one of m look-alikes has some value, at most"
     yield from (f"  {name}: {_percent(alike.highest)}, m = {alike.m}" for name, alike in after.look_alikes.items())
     if both is not None:

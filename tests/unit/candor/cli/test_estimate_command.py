@@ -13,6 +13,7 @@ import pytest
 from candor.cli.reading import AnswerFile
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
+from candor.packages.archive import zip_of
 from tests.unit.candor.cli.running import COUNTS, DESIGN, SYMMETRIC, answers_file, candor, estimated, refused
 
 
@@ -331,3 +332,13 @@ def test_a_design_that_is_read_from_elsewhere_has_no_designs_beside_it():
     Path("elsewhere/design.json").write_text(json.dumps(DESIGN))
     document = estimated(data, "--design", "elsewhere/design.json", "--bootstrap", "0")
     assert list(document["outcomes"]) == ["answer_attention", "answer_cheated", "answer_copied"]
+
+
+def test_the_zip_file_of_a_package_brings_its_design():
+    data = package_folder()
+    unpacked = estimated(data, "--design", "protocol.json", "--bootstrap", "0")
+    Path("package.zip").write_bytes(zip_of({one.name: one.read_bytes() for one in Path().iterdir() if one.is_file()}))
+    assert estimated("package.zip", "--bootstrap", "0") == unpacked
+    assert "--design: expected the design of the study" in refused("estimate", data)
+    Path("other.zip").write_bytes(zip_of({"data.csv": b""}))
+    assert refused("estimate", "other.zip") == "Error: other.zip: no data package: protocol.json is missing"

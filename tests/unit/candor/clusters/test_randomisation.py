@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from itertools import permutations, product
+from math import comb
 
 import numpy as np
 import pytest
 
 from candor.clusters import randomisation
-from candor.clusters.people import AssignedTogether
+from candor.clusters.people import AssignedTogether, assigned_together
 from candor.clusters.randomisation import randomisation_p_values
-from tests.clustered_people import clustered_people, three_arms
+from tests.clustered_people import CATEGORIES, clustered_people, three_arms
+from tests.designs import DESIGNS
 
 
 def rng() -> np.random.Generator:
@@ -77,3 +79,21 @@ def test_the_arrangement_that_was_is_counted_among_the_drawn_ones(monkeypatch: p
 def test_answers_that_do_not_vary_have_no_p_value() -> None:
     people = clustered_people(12, clusters=6)
     assert randomisation_p_values(replace(people, reported=np.ones_like(people.reported)), rng=rng()) == (None,)
+
+
+@pytest.mark.parametrize(("in_control", "size"), [(2, 2), (3, 6), (4, 10), (5, 21)])
+def test_arms_that_differ_wholly_are_as_far_apart_only_when_they_change_places(in_control: int, size: int) -> None:
+    """Sections of one arm all say no, those of the other all say yes: no section differs from others of its arm."""
+    arm = np.repeat([0] * in_control + [1] * 3, size)
+    people = assigned_together(arm, arm, np.arange(arm.size) % 2, design=DESIGNS["mirrored"], cluster=np.arange(arm.size) // size)
+    arrangements = comb(in_control + 3, 3)
+    assert randomisation_p_values(people, rng=rng()) == pytest.approx(((2 if in_control == 3 else 1) / arrangements,))
+
+
+def test_an_answer_that_nobody_gives_changes_no_p_value() -> None:
+    reported, cluster = rng().integers(0, 2, 48), np.arange(48) // 8
+    found = [
+        randomisation_p_values(assigned_together(reported, cluster % 2, np.arange(48) % 2, design=design, cluster=cluster), rng=rng())
+        for design in (DESIGNS["mirrored"], CATEGORIES)
+    ]
+    assert found[0] == found[1] != (None,)

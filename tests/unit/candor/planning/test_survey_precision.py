@@ -54,7 +54,8 @@ def test_people_needed_reach_the_wanted_interval():
     assert planned.n == planned.participants_needed
     assert planned.half_width <= 0.04
     assert survey_plan(survey(THREE, "always_no"), prevalence=0.3, n=planned.n - 1).half_width > 0.04
-    assert planned.cost_of_privacy > 1
+    cheated = survey_plan(survey(THREE, "always_no"), prevalence=0.3, cheater_proportion=0.2, n=700)
+    assert cheated.cost_of_privacy == pytest.approx(cheated.standard_error / np.sqrt(0.3 * 0.7 / 700))
 
 
 def test_an_open_prevalence_has_bounds_and_no_number_of_people():

@@ -116,6 +116,9 @@ def test_a_value_that_all_share_is_certain_for_everybody() -> None:
     assert found.certain == {"grade": 0.5}
     assert found.insider["grade"].singled_out == 0.5  # A, B and C in the second class
     assert (found.prosecutor_highest, found.prosecutor_mean) == (1 / 3, 1 / 3)
+    # Everybody has an A among two courses that look alike; one has no B.
+    pairs = [vertex({}, {}, [vertex({"course": "CS"}, {"grade": one}) for one in grades]) for grades in ("AB", "BA", "AC")]
+    assert risks(pairs).certain == {"grade": 0.5}
 
 
 def test_the_distance_from_the_label_is_what_the_checker_accepts() -> None:

@@ -153,6 +153,8 @@ def test_too_many_failed_replicates_leave_no_end_and_then_no_standard_error():
     assert some.standard_error is not None
     one = bootstrap_summary(np.append(np.linspace(0, 0.9, 19), np.nan), estimate=0.45, acceleration=0.0, level=0.95, seed=1)
     assert (one.low, one.high, one.standard_error is None) == (None, None, False), "a twentieth may fail, but a fortieth at each end"
+    tenth = bootstrap_summary(np.append(np.linspace(0, 0.9, 90), [np.nan] * 10), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
+    assert tenth.standard_error is not None, "exactly a tenth may fail at 90 %"
     half = bootstrap_summary(np.append(np.linspace(0, 0.9, 70), [np.nan] * 30), estimate=0.45, acceleration=0.0, level=0.5, seed=1)
     assert half.standard_error is None, "the central 68 % have no end, although few enough failed for the level"
     many = bootstrap_summary(np.append(np.linspace(0, 0.9, 80), [np.nan] * 20), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
