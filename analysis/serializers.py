@@ -114,7 +114,7 @@ class BatchSerializer(DataclassSerializer):
     help_texts: ClassVar = {
         "until_next": "How many more people complete the next batch; null where none will come.",
         "people": "How many people the batch needs, from the one before it on.",
-        "beyond_plan": "The study plans for fewer people than are missing: without them the next numbers come when it is closed.",
+        "beyond_plan": "The study plans for fewer people than one batch needs: its numbers come when it is closed.",
         "withheld": "Somebody who was in the shown numbers withdrew: there are none until the next batch. "
         "Or everybody is being counted after the end.",
         "being_counted": "After the end, how many people have still to be counted before there are numbers; whole tens.",

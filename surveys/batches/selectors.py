@@ -51,7 +51,7 @@ class BatchProgress:
     people: int
     """How many people the batch needs, from the one before it on."""
     beyond_plan: bool
-    """The study plans for fewer people than are missing. Without them the next numbers come when it is closed."""
+    """The study plans for fewer people than one batch needs. Then its numbers come when it is closed."""
     withheld: bool
     """Somebody who was in the shown numbers withdrew, or everybody is being counted after the end: there are none until then."""
     being_counted: int
@@ -257,7 +257,7 @@ def batch_progress(study: Study) -> BatchProgress:
     return BatchProgress(
         until_next=max(needed - waiting, 0) if runs else None,
         people=needed - left_over,
-        beyond_plan=runs and needed > _still_planned(study),
+        beyond_plan=runs and needed > protocol_in_force(study).definition.allocation.planned_participants,
         withheld=study.numbers_withheld,
         being_counted=rules.in_tens(left) if study.numbers_withheld else 0,
         held_back=ended and not study.numbers_withheld and (left or deleted_while_held_back(study)) > 0,
@@ -276,11 +276,6 @@ def _completes(study: Study, *, left_over: int) -> int:
     definition = protocol_in_force(study).definition
     groups = len(definition.group_weights) * len(definition.arm_weights)
     return rules.completes(groups=groups, left_over=left_over)
-
-
-def _still_planned(study: Study) -> int:
-    """How many people the plan has beside those in the shown numbers."""
-    return protocol_in_force(study).definition.allocation.planned_participants - counted_people(study).answered
 
 
 def _waiting(study_id: int) -> tuple[int, int]:

@@ -326,11 +326,11 @@ def test_the_list_of_studies_and_the_page_say_when_numbers_come_next(study: Stud
     officer = logged_in(person(Role.IRB_OFFICER))
     shown = officer.get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert f"Next numbers after {FIRST} more people." in shown
-    assert "The study does not plan for so many more." not in shown
+    assert "than one batch needs" not in shown
 
 
 def test_a_study_that_plans_for_less_than_a_batch_says_when_its_numbers_come() -> None:
     study = recruiting_study(allocation={"planned_participants": FIRST - 40, "block_multiples": [1]}, die=TELLING_DIE)
     shown = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert f"Next numbers after {FIRST} more people." in shown
-    assert "Without them the next numbers come when it is closed." in shown
+    assert "The study plans for fewer people than one batch needs." in shown
