@@ -1,5 +1,7 @@
 """The book of entries: where spent codes and numbers at panels stand before they go to their tables."""
 
+from copy import copy
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -37,6 +39,13 @@ from tests.integration.test_entry_codes import spent_codes, with_code
 from tests.jobs import work_on
 
 pytestmark = pytest.mark.django_db
+
+
+def at_the_end(study: Study) -> Study:
+    """The study as pages will read it once it is closed."""
+    ended = copy(study)
+    ended.status = StudyStatus.CLOSED
+    return ended
 
 
 def write_down(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,10 +172,10 @@ def test_a_code_is_good_again_for_somebody_for_whom_there_was_no_room(written_do
     assert list(EntryCode.objects.order_by("pk").values_list("code_hash", "spent")) == rows, "a row would tell when they were sent away"
     for arm in ("slides", "instructor"):
         change_arm(study, arm=arm, actor=study.owner, closed=False)
-    assert spent_codes_shown(Study(pk=study.pk, status=StudyStatus.CLOSED)) == 1
+    assert spent_codes_shown(at_the_end(study)) == 1
     again = Client()
     walk(again, study, answers=with_code("CODE-0001"))
-    assert spent_codes_shown(Study(pk=study.pk, status=StudyStatus.CLOSED)) == 2
+    assert spent_codes_shown(at_the_end(study)) == 2
     for _night in range(2):
         assert heading(answer(Client(), study, "welcome", code="CODE-0001")) == "This code does not open the study"
         recruitment.write_down_entries(more_than=0)
