@@ -97,18 +97,21 @@ class ResampledPeople:
         if answered is None and len(sizes) > 1:
             raise MethodError(f"questions that different numbers of people answered ({sorted(sizes)}) need to say who answered which")
         positions = {question: np.arange(max(sizes)) for question in studies} if answered is None else answered
-        found, there = {}, np.unique(np.concatenate(list(positions.values())))  # rows without any answer are nobody
+        found = {}
         for name, study in studies.items():
-            row = np.full(len(there), NOT_ANSWERED)
-            row[np.searchsorted(there, positions[name])] = np.arange(len(study.reported))
+            row = np.full(1 + max(int(one.max()) for one in positions.values()), NOT_ANSWERED)
+            row[positions[name]] = np.arange(len(study.reported))
             found[name] = ResampledQuestion.of(study, row)
         return cls.with_patterns(found)
 
     @classmethod
     def with_patterns(cls, found: Mapping[str, tuple[ResampledQuestion, NDArray[np.int32]]]) -> Self:
-        """Put questions of the same people together: by name what `ResampledQuestion.of` says, so that no two studies are held at once."""
+        """Put questions of the same people together: by name what `ResampledQuestion.of` says, so that no two studies are held at once.
+        Those who answered none of them are not drawn.
+        """
         questions = {name: question for name, (question, _pattern) in found.items()}
-        patterns = np.column_stack([pattern for _question, pattern in found.values()])
+        answered = np.any([question.terms.any(axis=1)[pattern] for question, pattern in found.values()], axis=0)
+        patterns = np.column_stack([pattern[answered] for _question, pattern in found.values()])
         people, in_all = len(patterns), np.zeros(len(patterns), dtype=np.intp)
         for place, question in enumerate(questions.values()):
             in_all = np.unique(in_all * len(question.terms) + patterns[:, place], return_inverse=True)[1]

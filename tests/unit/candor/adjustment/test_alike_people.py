@@ -55,7 +55,7 @@ def test_every_number_and_note_is_that_of_all_people(n: int, seed: int) -> None:
 
 def test_the_bootstrap_draws_the_same_people() -> None:
     alike, single, everybody = both_ways(800)
-    row = np.concatenate([[NOT_ANSWERED] * 3, everybody])
+    row = np.concatenate([[NOT_ANSWERED] * 3, everybody])  # three who answered nothing are not drawn
     together = ResampledPeople.with_patterns({"": ResampledQuestion.of(alike, row)})
     expected = ResampledPeople.of({"": single}, answered={"": 3 + np.arange(len(everybody))})
     for method, values in together.accelerations.items():

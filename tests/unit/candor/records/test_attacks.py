@@ -167,6 +167,6 @@ def test_no_risk_is_told_smaller_than_it_is(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     path.write_text(json.dumps([vertex({"class": f"{number // 3}"}, {"grade": f"{number % 3}"}) for number in range(9)]), encoding="utf-8")
     told = candor("risk", str(path)).stdout
-    assert "prosecutor: at most 0.334, on average (marketer) 0.333" in told
+    assert "prosecutor: at most 0.334, on average (marketer) 0.334" in told
     assert "grade: 33.4%, m = 1" in told
     assert [rounded_up(risk, digits=3) for risk in (0.0, 1 / 3000, 0.2, 1.0)] == [0.0, 0.001, 0.2, 1.0]
