@@ -100,6 +100,23 @@ globalThis.candorNamedAnswers = (() => {
       const gradient = row.map((one, at) => (one - (at === honest ? value : 0)) / x);
       return { value, error: Math.sqrt(Math.max(quadratic(gradient, covariance), 0)) };
     };
+    const shareOf = (arm, own) => ofArm(arm, own).map((one, at) => one + (at === honest ? own[0] : 0));
+    /** Whether two shares or more are less than two standard errors from 0, which the quantiles of the region are not for. */
+    const manyAtEnds = () => {
+      if (honest === null || (size === 2 && design.arms.length <= 2)) return false;
+      const rows = design.arms.flatMap((_, arm) => range(size).map((c) => shareOf(arm, unit(size, c))));
+      return rows.filter((row) => dot(row, beta) < 2 * Math.sqrt(quadratic(row, covariance))).length > 1;
+    };
+    /** Fieller's limits of a share in one arm, from 0 to 1; null where there is none. */
+    const withoutLimits = (arm, own, z) => {
+      const [row, only, x] = [shareOf(arm, own), unit(beta.length, honest), beta[honest]];
+      const [top, spread] = [dot(row, beta), (one, other) => z ** 2 * quadratic(one, covariance, other)];
+      const [a, b, c] = [x ** 2 - spread(only, only), top * x - spread(row, only), top ** 2 - spread(row, row)];
+      if (a <= 0) return { low: 0, high: 1 };
+      const root = Math.sqrt(Math.max(b ** 2 - a * c, 0));
+      const [low, high] = [(b - root) / a, (b + root) / a];
+      return x <= 0 || low > 1 || high < 0 ? null : { low: Math.max(low, 0), high: Math.min(high, 1) };
+    };
     const without = (arm) => {
       const merged = matrix.map((row) => row.map((one, at) => (Math.floor(at / others) === design.control ? one + row[arm * others + (at % others)] : one)));
       const alike = merged.map((row) => row.filter((_, at) => Math.floor(at / others) !== arm));
@@ -109,7 +126,7 @@ globalThis.candorNamedAnswers = (() => {
       return unscaled.map((row) => row.map((one) => (one * people) / Math.max(people - alike[0].length, 1)));
     };
     const nulls = Object.fromEntries(design.treatments.map((arm) => [arm, without(arm)]));
-    return { model, beta, covariance, honest, shares, weights, ofArm, contrast, ratio, nulls };
+    return { model, beta, covariance, honest, shares, weights, ofArm, contrast, ratio, limited: manyAtEnds(), withoutLimits, nulls };
   }
 
   /** χ² of no effect on any answer, by contrast: the smaller one of those with two covariances. */
@@ -151,6 +168,9 @@ globalThis.candorNamedAnswers = (() => {
     return effects;
   }
 
+  /** Ends that hold others, too. */
+  const holding = ({ low, high }, others) => (others ? { low: Math.min(low, others.low), high: Math.max(high, others.high) } : { low, high });
+
   const intervalOf = (low, high, contradicted, level) =>
     contradicted ? { kind: "empty", low: null, high: null, level } : { kind: "likelihood", low, high, level };
 
@@ -163,23 +183,26 @@ globalThis.candorNamedAnswers = (() => {
       return measures.map(({ measure, category, weights, low, spread }, index) => {
         const raw = known ? fit.ratio(fit.ofArm(a, weights)) : null;
         const shadow = found.prevalences[a][index];
+        const ends = holding(shadow, design.prevalence && fit.limited ? fit.withoutLimits(a, weights, quantile(level)) : null);
         const best = Number.isNaN(shadow.best) ? null : low + spread * shadow.best;
         const value = possible ? low + spread * (weights[0] + raw.value) : best;
         return {
           arm, measure, category, value: contradicted || !design.prevalence ? null : value,
           standard_error: raw === null || contradicted ? null : spread * raw.error,
-          interval: intervalOf(low + spread * shadow.low, low + spread * shadow.high, contradicted, level),
+          interval: intervalOf(low + spread * ends.low, low + spread * ends.high, contradicted, level),
         };
       });
     });
   }
 
   function cheatersOf(fit, { honest }, { level, possible, contradicted }) {
-    const interval = intervalOf(1 - honest.high, 1 - honest.low, contradicted, level);
-    if (fit.honest === null) return { value: null, raw: null, standard_error: null, interval };
-    const raw = 1 - fit.beta[fit.honest];
+    const ends = { low: 1 - honest.high, high: 1 - honest.low };
+    if (fit.honest === null) return { value: null, raw: null, standard_error: null, interval: intervalOf(ends.low, ends.high, contradicted, level) };
+    const [raw, error] = [1 - fit.beta[fit.honest], Math.sqrt(fit.covariance[fit.honest][fit.honest])];
+    const wald = { low: Math.max(raw - quantile(level) * error, 0), high: Math.min(raw + quantile(level) * error, 1) };
+    const { low, high } = holding(ends, fit.limited && wald.low <= wald.high ? wald : null);
     const value = possible ? Math.min(Math.max(raw, 0), 1) : 1 - honest.best;
-    return { value: contradicted ? null : value, raw, standard_error: Math.sqrt(fit.covariance[fit.honest][fit.honest]), interval };
+    return { value: contradicted ? null : value, raw, standard_error: error, interval: intervalOf(low, high, contradicted, level) };
   }
 
   /** Pearson's χ² of the model; null where it fits everything. */
