@@ -110,7 +110,7 @@ class ResampledPeople:
         Those who answered none of them are not drawn.
         """
         questions = {name: question for name, (question, _pattern) in found.items()}
-        answered = np.any([question.terms.any(axis=1)[pattern] for question, pattern in found.values()], axis=0)
+        answered = np.any([np.count_nonzero(question.terms, axis=1)[pattern] for question, pattern in found.values()], axis=0)
         patterns = np.column_stack([pattern[answered] for _question, pattern in found.values()])
         people, in_all = len(patterns), np.zeros(len(patterns), dtype=np.intp)
         for place, question in enumerate(questions.values()):
