@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
@@ -247,17 +246,11 @@ def test_a_withdrawal_deletes_the_package_at_once_and_the_sweep_what_was_missed(
         patch.setattr(building, "outdate", lambda release: None)
         withdraw_one(study)
     this, now = Release.objects.filter(pk=missed.pk), building.compared_people(missed)[0]
-
-    def replaced_meanwhile(people: str, as_of: str, _release: Release) -> tuple[str, bool]:
-        this.update(people_sha256=people)
-        return as_of, False
-
     for people, as_of in (("of another build", now), (missed.people_sha256, "before somebody else withdrew")):
         with monkeypatch.context() as patch:
-            patch.setattr(building, "compared_people", partial(replaced_meanwhile, people, as_of))
+            patch.setattr(building, "compared_people", lambda _one, new=people, of=as_of: (this.update(people_sha256=new) and of, False))
             building.discard_all_outdated()
-        assert this.filter(status="built").exists(), "the next minute looks again"
-        this.update(people_sha256=missed.people_sha256)
+        assert this.update(people_sha256=missed.people_sha256) == this.filter(status="built").count() == 1, "the next minute looks again"
     building.discard_all_outdated()
     missed.refresh_from_db()
     assert (missed.status, missed.package) == ("outdated", None)
