@@ -22,6 +22,7 @@ from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
 from surveys.recruitment.selectors import (
+    all_came_one_way,
     definition_shown,
     media_shown,
     path_for_participants,
@@ -67,6 +68,7 @@ def _page(
         "code_count": EntryCode.objects.filter(study=study).count(),
         "spent_count": spent_codes_shown(study),
         "counts_in_tens": study.status in RUNNING,
+        "several_ways": not all_came_one_way(study),
         "refused_count": refused_tries_shown(study),
         "takes_codes": any(way.way.takes_code for way in definition_shown(study).entry.every_way),
         "sections": list(definition_shown(study).sections.items()),
