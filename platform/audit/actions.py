@@ -28,5 +28,4 @@ def registered() -> dict[str, str]:
 
 
 VERIFIED = register("log.verified", "The chain of the audit log was checked")
-END_PUBLISHED = register("log.end_published", "The end of the audit log was published")
 EXPORTED = register("log.exported", "The audit log, or a part of it, was exported")

@@ -121,9 +121,11 @@ def hash_of(
     subject_id: str,
     details: object,
     previous_hash: str,
+    salt: str,
 ) -> str:
-    """SHA-256, as hex, of one canonical JSON document of the entry."""
+    """SHA-256, as hex, of one canonical JSON document of the entry. Entries from before there was a salt hold none."""
     content = [sequence, at.astimezone(UTC).isoformat(), actor_id, actor_name, action, subject_kind, subject_id, details, previous_hash]
+    content += [salt] if salt else []
     document = json.dumps(_whole(content), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(document.encode()).hexdigest()
 

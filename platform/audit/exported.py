@@ -28,6 +28,7 @@ class ExportedEntry:
     details: object
     previous_hash: str
     hash: str
+    salt: str = ""
 
     def expected_hash(self) -> str:
         """The `hash` that belongs to this content."""
@@ -36,7 +37,10 @@ class ExportedEntry:
         return hash_of(**content)
 
     def line(self) -> str:
-        return json.dumps({**asdict(self), "at": self.at.astimezone(UTC).isoformat()}, ensure_ascii=False, allow_nan=False) + "\n"
+        content = {**asdict(self), "at": self.at.astimezone(UTC).isoformat()}
+        if not self.salt:  # as files of entries from before there was one
+            del content["salt"]
+        return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 FIELDS = frozenset(ExportedEntry.__dataclass_fields__)
@@ -175,7 +179,7 @@ def _read(line: str, *, last: tuple[str, str]) -> ExportedEntry | tuple[int, str
     except (ValueError, RecursionError) as error:
         raise UnreadableLineError("its line is not JSON") from error
     match document:
-        case {"sequence": int(), "at": str(at), "hash": str(), "previous_hash": str()} if set(document) == FIELDS:
+        case {"sequence": int(), "at": str(at), "hash": str(), "previous_hash": str()} if {*document, "salt"} == FIELDS:
             try:
                 entry = ExportedEntry(**{**document, "at": datetime.fromisoformat(at)})
                 written = entry.line()

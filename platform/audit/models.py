@@ -37,6 +37,8 @@ class Entry(models.Model):
     subject_kind = models.CharField(max_length=64, blank=True)
     subject_id = models.CharField(max_length=64, blank=True)
     details = models.JSONField(default=dict, blank=True)
+    salt = models.CharField(max_length=32, blank=True, default="", db_default="")
+    """Random, and covered by the hash: nobody who sees the hash alone can try contents until one fits."""
     previous_hash = models.CharField(max_length=64)
     hash = models.CharField(max_length=64, unique=True)
 
@@ -76,6 +78,7 @@ class Entry(models.Model):
             subject_id=self.subject_id,
             details=self.details,
             previous_hash=self.previous_hash,
+            salt=self.salt,
         )
 
 

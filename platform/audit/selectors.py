@@ -13,7 +13,7 @@ from audit.exported import ExportedEntry, PartHead, lines_of, lines_of_part
 from audit.models import Entry, Head, PublishedHead
 
 PAGE_SIZE = 50
-EXPORTED = ("sequence", "at", "actor_id", "actor_name", "action", "subject_kind", "subject_id", "details", "previous_hash", "hash")
+EXPORTED = ("sequence", "at", "actor_id", "actor_name", "action", "subject_kind", "subject_id", "details", "previous_hash", "hash", "salt")
 
 
 def verify() -> Verification:

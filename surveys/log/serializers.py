@@ -31,6 +31,7 @@ class LogEntrySerializer(serializers.Serializer[object]):
     details = serializers.JSONField()
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
+    salt = serializers.CharField(help_text="Random, and part of the hash; empty in entries of version 0.2.0 and before.")
 
     def get_meaning(self, entry: Entry) -> str:
         return registered().get(entry.action, "")

@@ -1,6 +1,8 @@
 """The audit log as a file, all of it or a part: it verifies anywhere, and every change to it shows and is located."""
 
+import hashlib
 import json
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ from django.test.utils import CaptureQueriesContext
 
 from audit import actions
 from audit.exported import ExportedEntry, PartHead, lines_of_part, verify_lines
-from audit.models import Entry
-from audit.selectors import EXPORTED, Asked, exported_log
+from audit.models import Entry, Head
+from audit.selectors import EXPORTED, Asked, exported_log, verify
 from audit.services import record
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +95,33 @@ def test_a_part_of_the_log_verifies_and_says_what_it_proves(actor: Any, tmp_path
         "This part of an audit log of 5 entries is intact: 3 entries (entries about ada).\nEach entry is as"
     )
     assert len(queries) == 0
+
+
+def test_a_reader_of_a_part_confirms_no_guess_at_the_entry_beside_theirs(actor: Any) -> None:
+    """Attack: the third entry holds the hash of the second, of which somebody guesses every field that a person could know."""
+    lines = part_of_the_log(actor)
+    second = Entry.objects.get(sequence=2)
+    assert json.loads(lines[2])["previous_hash"] == second.hash == second.expected_hash()
+    assert second.salt not in "".join(lines)
+    assert len({entry.salt for entry in Entry.objects.all()}) == 5
+    second.salt = ""
+    assert second.expected_hash() != second.hash
+
+
+def test_entries_from_before_there_was_a_salt_verify_as_they_were_written(actor: Any) -> None:
+    """In the database and in files, also before entries that have one. The hash is that of version 0.2.0."""
+    before = Entry(sequence=1, at=datetime(2026, 9, 1, tzinfo=UTC), action=OPENED, details={}, previous_hash="0" * 64)
+    content = f'[1,"2026-09-01T00:00:00+00:00",null,"","{OPENED}","","",{{}},"{"0" * 64}"]'
+    before.hash = hashlib.sha256(content.encode()).hexdigest()
+    before.save()
+    Head.objects.create(sequence=1, hash=before.hash)
+    record(actor=actor, action=OPENED, subject=None)
+    assert (verify().intact, verify().broken_at) == (2, None)
+    lines = list(exported_log())
+    assert [json.loads(line).get("salt") for line in lines[:2]] == [None, Entry.objects.get(sequence=2).salt]
+    assert (verify_lines(lines).intact, verify_lines(lines).broken_at) == (2, None)
+    lines[0] = lines[0].replace("}\n", ', "salt": ""}\n')
+    assert verify_lines(lines).broken_at == 1
 
 
 def test_every_single_byte_of_a_part_counts(actor: Any) -> None:

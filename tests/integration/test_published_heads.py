@@ -70,10 +70,7 @@ def test_the_logs_end_is_published_once_a_day_for_everybody(log: None, monkeypat
     tomorrow = timezone.now() + timedelta(days=1)
     monkeypatch.setattr(timezone, "now", lambda: tomorrow)
     publish_log_head()
-    assert [head["entries"] for head in published()] == [last.sequence, last.sequence + 2]
-    # Attack: one entry stands between two ends. A guess of its time, author and action has a hash, which must not stand there to compare.
-    ends = Entry.objects.filter(hash__in=[head["hash"] for head in published()])
-    assert [(end.action, len(end.details["random"])) for end in ends] == [("log.end_published", 64)] * 2
+    assert [head["entries"] for head in published()] == [last.sequence, last.sequence + 1]
 
 
 def test_it_is_a_routine_and_the_page_of_public_data_leads_to_it(log: None) -> None:
