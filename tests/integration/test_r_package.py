@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,6 +81,8 @@ def test_it_reads_a_published_package_and_no_changed_byte_escapes_it(checked: Pa
         (tmp_path / f"{name}.zip").write_bytes(zip_of(with_a_changed_byte(name)))
     (tmp_path / "bots.zip").write_bytes(zip_of(package_files(replace(content(), simulated=True), private_key(SECRET))))
     (tmp_path / "folders.zip").write_bytes(zip_of({"../data.csv": b""}))
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("data.csv", bytes(2**26 + 1))
     program = f"""
         library(candor, lib.loc = "{checked}")
         package <- candor_read("fine.zip", key = "key.pem")
@@ -93,6 +96,7 @@ def test_it_reads_a_published_package_and_no_changed_byte_escapes_it(checked: Pa
         said("fine.zip", key = "another.pem")
         for (name in c({", ".join(f'"{name}"' for name in changed)})) said(paste0(name, ".zip"))
         said("folders.zip")
+        said("bomb.zip")
         cat(nrow(candor_read("data.csv.zip", check = FALSE)$data) > 0, "\\n")
         print(candor_read("bots.zip"))
     """
@@ -103,7 +107,8 @@ def test_it_reads_a_published_package_and_no_changed_byte_escapes_it(checked: Pa
     assert lines[1] == "Every file is as it was signed with the key that you gave."
     assert [line.strip() for line in (*lines[2:5], lines[-1])] == ["TRUE TRUE TRUE", "TRUE", "TRUE", "TRUE"]
     assert "SHA256SUMS.sig: it does not belong to SHA256SUMS, or is by another key" in lines[5]
-    for name, line in zip(changed, lines[6:-2], strict=True):
+    for name, line in zip(changed, lines[6:-3], strict=True):
         assert name in line.removeprefix(f"{name}.zip is not as it was signed:|")
         assert line.count("|") >= 1
-    assert "its files lie in folders" in lines[-2]
+    assert "its files lie in folders" in lines[-3]
+    assert lines[-2].strip() == "expected files of at most 67108864 bytes in bomb.zip, found 67108865"

@@ -30,12 +30,19 @@ is_simulated <- function(path) {
   "simulated data" %in% unlist(described$keywords) || isTRUE(grepl("^Simulated answers", described$description))
 }
 
+# So many bytes are unpacked at most from an archive that somebody packed; Candor packs nothing.
+LARGEST <- 64 * 2^20
+
 unpacked <- function(path) {
   folder <- tempfile("candor-")
   inside <- tryCatch(utils::unzip(path, list = TRUE), error = function(error) NULL)
   if (is.null(inside)) stop(sprintf("%s is neither a folder nor a ZIP file", path), call. = FALSE)
   if (any(grepl("[/\\\\]", inside$Name)) || anyDuplicated(inside$Name)) {
     stop(sprintf("%s is no data package: its files lie in folders, or two have one name", path), call. = FALSE)
+  }
+  most <- max(file.size(path), LARGEST)
+  if (sum(inside$Length) > most) {
+    stop(sprintf("expected files of at most %.0f bytes in %s, found %.0f", most, path, sum(inside$Length)), call. = FALSE)
   }
   utils::unzip(path, exdir = folder)
   folder
