@@ -206,8 +206,7 @@ class Fit:
         if a <= 0 and c <= 0:
             return lowest, 1.0
         if a <= 0:
-            least = side * b + root
-            end = c / least if least > 0 else math.inf
+            end = c / least if (least := side * b + root) > 0 else math.inf
             low, high = (end, 1.0) if side > 0 else (lowest, -end)
         else:
             low, high = (b - root) / a, (b + root) / a
