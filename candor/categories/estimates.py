@@ -73,7 +73,8 @@ def estimate_categories(
     -----
     Assumes independent participants, random allocation, and about cheaters what ``assumption`` says: m(a,s,c) = x(t_s·p_ac + f_cs) +
     (1 − x)q_c. Estimates and standard errors are those of multinomial maximum likelihood in this linear model, headline intervals are
-    shadows of its likelihood region. Tests of no effect use the smaller of the χ² with the covariance at the estimates and with the one
+    shadows of its likelihood region, with Wald's or Fieller's where `many_at_ends` says so.
+    Tests of no effect use the smaller of the χ² with the covariance at the estimates and with the one
     without an effect. With two answers all of this is `candor.estimators.effects.estimate_outcome`.
 
     References

@@ -95,7 +95,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     Assumes independent participants, random allocation, and about cheaters what ``assumption`` says. Under it m(a,s) = x(t_s·p_a + f1_s) +
     (1 − x)q; the formulas are in `difference_in_means_kernel`, `cheater_proportion_kernel` and `maximum_likelihood_fit`. Standard errors
     come from influence functions and the information matrix, headline intervals from one likelihood region for all parameters
-    (`candor.likelihood.region`), Fieller's and Wald's beside them.
+    (`candor.likelihood.region`), with Wald's or Fieller's where `many_at_ends` says so; Fieller's and Wald's stand beside them.
 
     References
     ----------
