@@ -77,6 +77,12 @@ def settings() -> list[Setting]:
                 n=n,
             ),
         ]
+    six = design(((5, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 5)), 20, cheaters={"always": "answer 1"})
+    first, last = np.eye(6)[[0, 5]].tolist()
+    found += [
+        Setting(name="6, mirrored d20, first against last", design=six, prevalence=(tuple(first), tuple(last)), cheaters=tuple(first), n=n)
+        for n in (600, 2000)
+    ]
     return found
 
 

@@ -73,7 +73,8 @@ def estimate_categories(
     -----
     Assumes independent participants, random allocation, and about cheaters what ``assumption`` says: m(a,s,c) = x(t_s·p_ac + f_cs) +
     (1 − x)q_c. Estimates and standard errors are those of multinomial maximum likelihood in this linear model, headline intervals are
-    shadows of its likelihood region. Tests of no effect use the smaller of the χ² with the covariance at the estimates and with the one
+    shadows of its likelihood region, with Wald's or Fieller's where `many_at_ends` says so.
+    Tests of no effect use the smaller of the χ² with the covariance at the estimates and with the one
     without an effect. With two answers all of this is `candor.estimators.effects.estimate_outcome`.
 
     References
@@ -169,8 +170,8 @@ def _cheaters(
 
 def _many_at_ends(fit: CategoryFit, design: Design) -> bool:
     unit, rows = np.eye(len(design.categories)), fit.model
-    shares = np.vstack([rows.of_arm(arm, unit) for arm in range(len(design.arms))])
-    shares[:: len(unit), rows.honest] += 1  # x·p of the first answer
+    shares = np.array([rows.of_arm(arm, unit) for arm in range(len(design.arms))])
+    shares[:, 0, rows.honest] += 1  # x·p of the first answer
     return many_at_ends(shares, fit, design)
 
 
@@ -201,7 +202,7 @@ def _prevalences(
             ends = region.prevalences[arm][index]
             if limited:
                 low, high = ((end - one.low) / (one.high - one.low) for end in ends)
-                fieller = fit.fieller(fit.model.of_arm(arm, one.weights), plus=one.weights[0], level=level)
+                fieller = fit.fieller(fit.model.of_arm(arm, one.weights), plus=one.weights[0], low=0.0, level=level)
                 low, high = also_without_limits((low, high), fieller)
                 ends = one(low), one(high)
             found.append(
@@ -222,6 +223,7 @@ def _effects(
 ) -> tuple[CategoryEffect, ...]:
     """One for every contrast and measure, contrast by contrast."""
     measures, z = measures_of(design), normal_quantile(level)
+    limited = design.identification.effect and _many_at_ends(fit, design)
     found: list[CategoryEffect] = []
     for contrast, arm in enumerate(design.treatment_indexes):
         without = covariance_without_effect(table, fit.model, arm=arm, control=design.control_index)
@@ -233,6 +235,11 @@ def _effects(
             wald = None
             best = defined(float(region.best_effects[contrast, index])) if design.identification.effect else None
             value = None if contradicted else one.difference(raw.value) if possible and raw.value is not None else best
+            ends = region.effects[contrast][index]
+            if limited:
+                low, high = (end / one.difference(1) for end in ends)
+                low, high = also_without_limits((low, high), fit.fieller(row, level=level), lowest=-1.0)
+                ends = one.difference(low), one.difference(high)
             if raw.value is not None and cut.standard_error is not None and not contradicted:
                 half = z * cut.standard_error
                 wald = Interval(kind="wald", low=one.difference(raw.value - half), high=one.difference(raw.value + half), level=level)
@@ -244,7 +251,7 @@ def _effects(
                     category=one.category,
                     value=value,
                     standard_error=None if cut.standard_error is None else one.difference(cut.standard_error),
-                    interval=_interval(region.effects[contrast][index], contradicted=contradicted, level=level),
+                    interval=_interval(ends, contradicted=contradicted, level=level),
                     wald=wald,
                     p_value=None,
                     adjusted_p_value=None,

@@ -141,8 +141,8 @@ class CategoryFit:
         gradient[honest] -= found / x
         return Ratio(value=plus + found, standard_error=math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0)))
 
-    def fieller(self, row: FloatArray, *, plus: float, level: float) -> Interval:
-        """Fieller's interval of a share plus + (L·β)/x, from 0 to 1; unbounded where x is not identified."""
+    def fieller(self, row: FloatArray, *, level: float, plus: float = 0.0, low: float = -1.0) -> Interval:
+        """Fieller's interval of plus + (L·β)/x, from `low` to 1; unbounded where x is not identified."""
         if self.model.honest is None:
             return Interval(kind="unbounded", low=None, high=None, level=level)
         both = np.stack([row, np.eye(len(row))[self.model.honest]])
@@ -156,7 +156,8 @@ class CategoryFit:
             denominator_variance=float(variances[1, 1]),
             covariance=float(variances[0, 1]),
             level=level,
-            low=0.0,
+            low=low,
+            one_sided=True,
         )
 
     def specification_test(self, counts: FloatArray) -> SpecificationTest | None:

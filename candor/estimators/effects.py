@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +95,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     Assumes independent participants, random allocation, and about cheaters what ``assumption`` says. Under it m(a,s) = x(t_s·p_a + f1_s) +
     (1 − x)q; the formulas are in `difference_in_means_kernel`, `cheater_proportion_kernel` and `maximum_likelihood_fit`. Standard errors
     come from influence functions and the information matrix, headline intervals from one likelihood region for all parameters
-    (`candor.likelihood.region`), Fieller's and Wald's beside them.
+    (`candor.likelihood.region`), with Wald's or Fieller's where `many_at_ends` says so; Fieller's and Wald's stand beside them.
 
     References
     ----------
@@ -127,12 +128,15 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
             method=method,
             level=level,
             bounds=None if identification.effect or contradicted else region.open_effects,
-            shadows=_shadows(region, level=level),
+            shadows=_shadows(region, ends, level=level),
             notes=notes,
         )
 
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
     efficient = fit.joint_estimates(null_variance=null_variances(table, design))
+    ends = region.effects
+    if identification.effect and many_at_ends(_shares(fit, design), fit, design):
+        ends = tuple(also_without_limits(one, _fieller(efficient, at, level=level), lowest=-1.0) for at, one in enumerate(ends))
     effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if design.treatments and identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         by_arm = likelihood_region(table, design, level=level, kappa=1.0)
@@ -142,7 +146,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
             method=EFFICIENT_ARM_SPECIFIC,
             level=level,
             assumption=ARM_SPECIFIC,
-            shadows=_shadows(by_arm, level=level),
+            shadows=_shadows(by_arm, by_arm.effects, level=level),
             notes=(contradiction(by_arm.model_test, CONTRADICTED_BY_ARM),) if by_arm.model_test.contradicts(level) else (),
         )
 
@@ -184,14 +188,27 @@ def contradiction(test: ModelTest, sentence: str = CONTRADICTED) -> str:
     return sentence.format(test=test, p_value=f"{test.p_value:.3f}" if test.p_value >= 0.0005 else "0.0005")
 
 
-def _shadows(region: LikelihoodRegion, *, level: float) -> list[Shadow]:
-    """The region as seen from every effect."""
+def _shadows(region: LikelihoodRegion, effects: Sequence[tuple[float, float]], *, level: float) -> list[Shadow]:
+    """The region as seen from every effect, with the ends of the intervals."""
     if region.model_test.contradicts(level):
         return [Shadow(interval=_empty(level), likeliest=None, honest_proportion=region.best.honest_proportion) for _ in region.effects]
     return [
         Shadow(interval=_interval(ends, level=level), likeliest=defined(best), honest_proportion=region.best.honest_proportion)
-        for ends, best in zip(region.effects, region.best.effects, strict=True)
+        for ends, best in zip(effects, region.best.effects, strict=True)
     ]
+
+
+def _fieller(joint: JointEstimates, contrast: int, *, level: float) -> Interval:
+    """All effects that the fit without limits leaves."""
+    return fieller_interval(
+        float(joint.honest_times_effect[contrast]),
+        float(joint.honest_proportion),
+        numerator_variance=float(joint.honest_times_effect_variance[contrast]),
+        denominator_variance=float(joint.honest_proportion_variance),
+        covariance=float(joint.covariance[contrast]),
+        level=level,
+        one_sided=True,
+    )
 
 
 def _interval(ends: tuple[float, float], *, level: float) -> Interval:
@@ -239,10 +256,10 @@ def _cheater_proportion(
 
 
 def _shares(fit: CellFit, design: Design) -> FloatArray:
-    """Rows that give x·p and x·(1 − p) of every arm from the coefficients."""
+    """Rows that give x·p and x·(1 − p) of every arm from the coefficients, shape (K, 2, P)."""
     unit = np.eye(len(fit.coefficients))
     yes = unit[: len(design.arms)]
-    return np.vstack([yes, unit[fit.model.honest] - yes])
+    return np.stack([yes, unit[fit.model.honest] - yes], axis=1)
 
 
 def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level: float) -> tuple[tuple[Prevalence, ...], list[str]]:
@@ -269,6 +286,7 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
             covariance=float(fit.covariance[index, honest]),
             level=level,
             low=0.0,
+            one_sided=True,
         )
         ends = also_without_limits(region.prevalences[index], fieller) if limited else region.prevalences[index]
         interval = _empty(level) if contradicted else _interval(ends, level=level)

@@ -169,8 +169,14 @@ def fieller_interval(
     low: float = -1.0,
     high: float = 1.0,
     multiplier: float | None = None,
+    one_sided: bool = False,
 ) -> Interval:
     """Fieller's interval of one ratio with a non-negative denominator, cut to [low, high].
+
+    Parameters
+    ----------
+    one_sided : bool
+        Where the denominator cannot be told from zero, but the numerator can: the ratio has its sign, and one end.
 
     Returns
     -------
@@ -186,6 +192,13 @@ def fieller_interval(
     --------
     >>> fieller_interval(0.1, 0.2, numerator_variance=0.01, denominator_variance=0.04, covariance=0.0).kind
     'unbounded'
+
+    With a = −.25, b = .15 and c = .16 (see `fieller_limits`) the root that has the numerator's sign is .4:
+
+    >>> variances = {"numerator_variance": 0.0225, "denominator_variance": 0.085, "covariance": 0.0}
+    >>> found = fieller_interval(0.5, 0.3, **variances, multiplier=2, one_sided=True)
+    >>> round(found.low, 9), found.high
+    (0.4, 1.0)
     """
     z = normal_quantile(level) if multiplier is None else multiplier
     lower, upper = fieller_limits(
@@ -197,6 +210,13 @@ def fieller_interval(
         multiplier=z,
     )
     if not (np.isfinite(lower) and np.isfinite(upper)) or abs(denominator) <= ZERO:
+        a, c = denominator**2 - z**2 * denominator_variance, numerator**2 - z**2 * numerator_variance
+        if one_sided and c > 0:
+            side, b = math.copysign(1.0, numerator), numerator * denominator - z**2 * covariance
+            least = side * b + math.sqrt(max(b**2 - a * c, 0))
+            end = c / least if least > 0 else math.inf
+            ends = (end, math.inf) if side > 0 else (-math.inf, -end)
+            return cut_to(Interval(kind="fieller", low=ends[0], high=ends[1], level=level), low=low, high=high)
         return Interval(kind="unbounded", low=None, high=None, level=level)
     if denominator <= 0:
         return Interval(kind="empty", low=None, high=None, level=level)

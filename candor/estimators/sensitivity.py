@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from candor.designs.design import Design
 from candor.estimators.counts import checked_counts
+from candor.estimators.effects import estimate_outcome
 from candor.estimators.intervals import normal_quantile
-from candor.likelihood.region import explaining_kappa, likelihood_region
+from candor.likelihood.region import Ends, explaining_kappa, likelihood_region
 from candor.results import Interval
 
 
@@ -86,6 +87,8 @@ def sensitivity_to_arm_dependent_cheating(
     table = checked_counts(counts, design=design)
     region = likelihood_region(table, design, level=level, kappa=kappa)
     contradicted = region.model_test.contradicts(level)
+    # Fewer assumptions leave no less: the headline may hold more than the region of κ (`many_at_ends`).
+    headline = estimate_outcome(table, design=design, level=level).effects
     return tuple(
         CheatingSensitivity(
             treatment=treatment,
@@ -93,8 +96,14 @@ def sensitivity_to_arm_dependent_cheating(
             kappa=float(kappa),
             interval=Interval(kind="empty", low=None, high=None, level=level)
             if contradicted
-            else Interval(kind="likelihood", low=region.effects[contrast][0], high=region.effects[contrast][1], level=level),
+            else _holding(region.effects[contrast], headline[contrast].interval, level=level),
             breakdown=explaining_kappa(table, design, contrast=contrast, level=level),
         )
         for contrast, treatment in enumerate(design.treatments)
     )
+
+
+def _holding(ends: Ends, headline: Interval | None, *, level: float) -> Interval:
+    """The ends of an interval that holds the headline, too."""
+    others = () if headline is None or headline.low is None or headline.high is None else (headline.low, headline.high)
+    return Interval(kind="likelihood", low=min(*ends, *others), high=max(*ends, *others), level=level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 from typing import Protocol, TypedDict
 
 import numpy as np
@@ -114,11 +115,11 @@ def quantile_at_an_end(level: float) -> float:
 
 
 def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
-    """Whether two shares or more may be 0: more than the quantiles of the region are for.
+    """Whether two shares or more may be 0, or two effects −1 or 1: more than the quantiles of the region are for.
 
     Parameters
     ----------
-    shares : ndarray, shape (M, P)
+    shares : ndarray, shape (K, C, P)
         Rows that give the shares of all answers in all arms, times x, from the coefficients.
     fit : LinearFit
         Without limits.
@@ -127,9 +128,10 @@ def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
 
     Notes
     -----
-    `quantile_at_an_end` is for one other share at its end. When the true shares of r answers are 0, the likelihood ratio of x, or of the
-    share of all other answers, is a mixture of χ² with up to r + 1 degrees of freedom [1]_: with six answers of which five are never true
-    the shadows cover about one half. A share may be 0 where its estimate is less than two standard errors.
+    `quantile_at_an_end` is for one other share at its end. When the true shares of r answers are 0, the likelihood ratio of x, of the
+    share of all other answers, or of an effect on them, is a mixture of χ² with up to r + 1 degrees of freedom [1]_: with six answers of
+    which five are never true the shadows cover about one half. A share may be 0 where its estimate is less than two standard errors. So
+    may what x leaves beside a difference of two arms. It tells the same where a design leaves the shares open, which may then seem larger.
 
     References
     ----------
@@ -138,12 +140,14 @@ def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
     """
     if len(design.categories) == 2 and len(design.arms) <= FEW_ARMS:
         return False
-    errors = np.sqrt(np.einsum("mp,pq,mq->m", shares, fit.covariance, shares))
-    return bool(np.count_nonzero(shares @ fit.coefficients < NEAR * errors) > 1)
+    x = shares[0].sum(axis=0)
+    rows = np.concatenate([*shares, *(x - one + other for one, other in permutations(shares, 2))])
+    errors = np.sqrt(np.einsum("mp,pq,mq->m", rows, fit.covariance, rows))
+    return bool(np.count_nonzero(rows @ fit.coefficients < NEAR * errors) > 1)
 
 
-def also_without_limits(ends: Ends, without: Interval) -> Ends:
-    """The ends of a share's interval, and of what the linear model without limits leaves: Wald's of x, or Fieller's of a prevalence.
+def also_without_limits(ends: Ends, without: Interval, *, lowest: float = 0.0) -> Ends:
+    """The ends of an interval, and of what the linear model without limits leaves: Wald's of x, Fieller's of a prevalence or an effect.
 
     Estimates without limits are normal where the likelihood ratio is not, see `many_at_ends`.
 
@@ -155,7 +159,7 @@ def also_without_limits(ends: Ends, without: Interval) -> Ends:
     if without.kind == "empty":
         return ends
     if without.low is None or without.high is None:
-        return 0.0, 1.0
+        return lowest, 1.0
     return min(ends[0], without.low), max(ends[1], without.high)
 
 

@@ -126,7 +126,12 @@ def survey_plan(
         of_prevalence, cheaters = _unit_errors(design, means, prevalence=prevalence, honest=x)
     if design.identification.prevalence:
         error = of_prevalence
-        needed = ceil((z * error / half_width) ** 2)
+        people = (z * error / half_width) ** 2
+        needed = ceil(people) if people <= MOST_PARTICIPANTS else None
+        if n is None and needed is None:
+            raise MethodError(
+                "no number of people on earth finds a prevalence this precisely: give the number of participants, or a wider interval"
+            )
         ordinary = sqrt(prevalence * (1 - prevalence))
         cost = error / ordinary if ordinary > 0 else None
     else:

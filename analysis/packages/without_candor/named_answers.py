@@ -185,26 +185,32 @@ class Fit:
         return value, math.sqrt(max(float(gradient @ self.covariance @ gradient), 0.0))
 
     def many_at_ends(self) -> bool:
-        """Whether two shares or more are less than two standard errors from 0, which the quantiles of the region are not for."""
+        """Whether two shares, or what effects leave of x, are less than two standard errors from 0: no case for the quantiles."""
         design, unit = self.design, np.eye(len(self.design.categories))
         if self.honest is None or (len(unit) == 2 and len(design.arms) <= 2):
             return False
-        rows = np.vstack([self.of_arm(arm, unit) for arm in range(len(design.arms))])
-        rows[:: len(unit), self.honest] += 1
+        shares = np.array([self.of_arm(arm, unit) for arm in range(len(design.arms))])
+        shares[:, 0, self.honest] += 1
+        x = np.eye(len(self.beta))[self.honest]
+        rows = np.concatenate([*shares, *(x - one + other for one, other in itertools.permutations(shares, 2))])
         errors = np.sqrt(np.einsum("mp,pq,mq->m", rows, self.covariance, rows))
         return int((rows @ self.beta < 2 * errors).sum()) > 1
 
-    def without_limits(self, arm: int, weights: Array, z: float) -> tuple[float, float] | None:
-        """Fieller's limits of a share in one arm, from 0 to 1; None where there is none."""
-        both = np.stack([self.of_arm(arm, weights), np.eye(len(self.beta))[self.honest]])
-        both[0] += weights[0] * both[1]
+    def without_limits(self, row: Array, z: float, *, plus: float = 0.0, lowest: float = -1.0) -> tuple[float, float] | None:
+        """Fieller's limits of plus + row · β / x, from the lowest to 1; None where there is none. Above 0, x gives the ratio its sign."""
+        both = np.stack([row, np.eye(len(self.beta))[self.honest]])
+        both[0] += plus * both[1]
         (top, x), spread = both @ self.beta, z**2 * both @ self.covariance @ both.T
         a, b, c = x**2 - spread[1, 1], top * x - spread[0, 1], top**2 - spread[0, 0]
+        root, side = math.sqrt(max(b**2 - a * c, 0)), math.copysign(1, top)
+        if a <= 0 and c <= 0:
+            return lowest, 1.0
         if a <= 0:
-            return 0.0, 1.0
-        root = math.sqrt(max(b**2 - a * c, 0))
-        low, high = (b - root) / a, (b + root) / a
-        return None if x <= 0 or low > 1 or high < 0 else (max(low, 0.0), min(high, 1.0))
+            end = c / least if (least := side * b + root) > 0 else math.inf
+            low, high = (end, 1.0) if side > 0 else (lowest, -end)
+        else:
+            low, high = (b - root) / a, (b + root) / a
+        return None if (a > 0 and x <= 0) or low > 1 or high < lowest else (max(low, lowest), min(high, 1.0))
 
 
 class Outcome:
@@ -270,6 +276,9 @@ class Outcome:
                     value, of_value = raw[0] if self.is_possible else value, one.spread * cut[1]
                     ends = {end: one.spread * (raw[0] + sign * z * cut[1]) for end, sign in (("low", -1), ("high", 1))}
                     wald = None if self.region.contradicted else {"kind": "wald", **ends, "level": self.level}
+                low, high = shadow.low, shadow.high
+                if design.found and self.limited and (more := fit.without_limits(row, z)):
+                    low, high = min(low, more[0]), max(high, more[1])
                 found.append(
                     {
                         "treatment": design.arms[arm],
@@ -278,7 +287,7 @@ class Outcome:
                         "category": one.category,
                         "value": None if value is None or self.region.contradicted else one.spread * value,
                         "standard_error": of_value,
-                        "interval": self._interval(one.spread * shadow.low, one.spread * shadow.high),
+                        "interval": self._interval(one.spread * low, one.spread * high),
                         "wald": wald,
                         "p_value": p,
                         "honest_times_effect": {"value": delta, "standard_error": error, "p_value": p},
@@ -300,7 +309,8 @@ class Outcome:
                 raw = fit.ratio(fit.of_arm(arm, one.weights)) if shares else None
                 value = raw[0] + one.weights[0] if raw and is_possible else None if math.isnan(shadow.best) else shadow.best
                 low, high = shadow.low, shadow.high
-                if design.tells_prevalence and self.limited and (more := fit.without_limits(arm, one.weights, self.z)):
+                row, plus = fit.of_arm(arm, one.weights), one.weights[0]
+                if design.tells_prevalence and self.limited and (more := fit.without_limits(row, self.z, plus=plus, lowest=0.0)):
                     low, high = min(low, more[0]), max(high, more[1])
                 is_told = design.tells_prevalence and not self.region.contradicted
                 found.append(

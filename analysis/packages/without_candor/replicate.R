@@ -832,7 +832,7 @@ with_holm <- function(effects, answers) {
   effects
 }
 
-# Where two shares or more are less than two standard errors from 0, the ends of x and of prevalences hold what the model without limits leaves.
+# Where two shares, or what effects leave of x, are less than two standard errors from 0, all ends hold what the model without limits leaves.
 also_without_limits <- function(region, fit, design, row_of, z) {
   honest <- fit$model$honest
   k <- length(design$answers)
@@ -840,26 +840,40 @@ also_without_limits <- function(region, fit, design, row_of, z) {
   unit <- as.numeric(seq_along(fit$beta) == honest)
   of_share <- function(arm, weights) row_of(arm, weights) + weights[1] * unit
   joint <- function(one, other) sum(one * drop(fit$covariance %*% other))
-  near <- vapply(seq_along(design$arms), function(arm) sum(vapply(seq_len(k), function(c) {
-    row <- of_share(arm, as.numeric(seq_len(k) == c))
-    sum(row * fit$beta) < 2 * sqrt(joint(row, row))
-  }, NA)), 1)
+  by <- lapply(seq_along(design$arms), function(arm) lapply(seq_len(k), function(c) of_share(arm, as.numeric(seq_len(k) == c))))
+  apart <- lapply(by, function(one) lapply(by, function(other) if (!identical(one, other)) Map(function(a, b) unit - a + b, one, other)))
+  rows <- c(unlist(by, recursive = FALSE), unlist(unlist(apart, recursive = FALSE), recursive = FALSE))
+  near <- vapply(rows, function(row) sum(row * fit$beta) < 2 * sqrt(joint(row, row)), NA)
   if (sum(near) < 2) return(region)
-  holding <- function(one, low, high) {
-    if (low > 1 || high < 0) return(one)
-    utils::modifyList(one, list(low = min(one$low, max(low, 0)), high = max(one$high, min(high, 1))))
+  holding <- function(one, low, high, lowest = 0) {
+    if (low > 1 || high < lowest) return(one)
+    utils::modifyList(one, list(low = min(one$low, max(low, lowest)), high = max(one$high, min(high, 1))))
   }
   x <- fit$beta[honest]
   half <- z * sqrt(joint(unit, unit))
   region$x <- holding(region$x, x - half, x + half)
-  weights <- measures_of(design)$weights
-  if (design$prevalence) for (arm in seq_along(design$arms)) for (m in seq_len(nrow(weights))) {
-    row <- of_share(arm, weights[m, ])
+  # Fieller's ends; above 0, x gives the ratio its sign.
+  with_fieller <- function(one, row, lowest) {
+    top <- sum(row * fit$beta)
     a <- x^2 - z^2 * joint(unit, unit)
-    b <- sum(row * fit$beta) * x - z^2 * joint(row, unit)
-    root <- sqrt(max(b^2 - a * (sum(row * fit$beta)^2 - z^2 * joint(row, row)), 0))
-    one <- region$prevalences[[arm]][[m]]
-    region$prevalences[[arm]][[m]] <- if (a <= 0) holding(one, 0, 1) else if (x <= 0) one else holding(one, (b - root) / a, (b + root) / a)
+    b <- top * x - z^2 * joint(row, unit)
+    c <- top^2 - z^2 * joint(row, row)
+    root <- sqrt(max(b^2 - a * c, 0))
+    if (a > 0) return(if (x <= 0) one else holding(one, (b - root) / a, (b + root) / a, lowest))
+    if (c <= 0) return(holding(one, lowest, 1, lowest))
+    least <- (if (top < 0) -b else b) + root
+    end <- if (least > 0) c / least else Inf
+    if (top < 0) holding(one, lowest, -end, lowest) else holding(one, end, 1, lowest)
+  }
+  weights <- measures_of(design)$weights
+  for (m in seq_len(nrow(weights))) {
+    if (design$prevalence) for (arm in seq_along(design$arms)) {
+      region$prevalences[[arm]][[m]] <- with_fieller(region$prevalences[[arm]][[m]], of_share(arm, weights[m, ]), 0)
+    }
+    if (design$found) for (at in seq_along(design$treatments)) {
+      row <- row_of(design$treatments[at], weights[m, ]) - row_of(design$control, weights[m, ])
+      region$effects[[at]][[m]] <- with_fieller(region$effects[[at]][[m]], row, -1)
+    }
   }
   region
 }

@@ -101,21 +101,25 @@ globalThis.candorNamedAnswers = (() => {
       return { value, error: Math.sqrt(Math.max(quadratic(gradient, covariance), 0)) };
     };
     const shareOf = (arm, own) => ofArm(arm, own).map((one, at) => one + (at === honest ? own[0] : 0));
-    /** Whether two shares or more are less than two standard errors from 0, which the quantiles of the region are not for. */
+    /** Whether two shares, or what effects leave of x, are less than two standard errors from 0: the region's quantiles are not for that. */
     const manyAtEnds = () => {
       if (honest === null || (size === 2 && design.arms.length <= 2)) return false;
-      const rows = design.arms.flatMap((_, arm) => range(size).map((c) => shareOf(arm, unit(size, c))));
-      return rows.filter((row) => dot(row, beta) < 2 * Math.sqrt(quadratic(row, covariance))).length > 1;
+      const by = design.arms.map((_, arm) => range(size).map((c) => shareOf(arm, unit(size, c))));
+      const apart = by.flatMap((one, at) => by.flatMap((other, to) => (at === to ? [] : one.map((row, c) => row.map((value, p) => Number(p === honest) - value + other[c][p])))));
+      return [...by.flat(), ...apart].filter((row) => dot(row, beta) < 2 * Math.sqrt(quadratic(row, covariance))).length > 1;
     };
-    /** Fieller's limits of a share in one arm, from 0 to 1; null where there is none. */
-    const withoutLimits = (arm, own, z) => {
-      const [row, only, x] = [shareOf(arm, own), unit(beta.length, honest), beta[honest]];
+    /** Fieller's limits of row·β/x, from the lowest to 1; null where there is none. Above 0, x gives the ratio its sign. */
+    const withoutLimits = (row, z, lowest) => {
+      const [only, x] = [unit(beta.length, honest), beta[honest]];
       const [top, spread] = [dot(row, beta), (one, other) => z ** 2 * quadratic(one, covariance, other)];
       const [a, b, c] = [x ** 2 - spread(only, only), top * x - spread(row, only), top ** 2 - spread(row, row)];
-      if (a <= 0) return { low: 0, high: 1 };
+      if (a <= 0 && c <= 0) return { low: lowest, high: 1 };
       const root = Math.sqrt(Math.max(b ** 2 - a * c, 0));
-      const [low, high] = [(b - root) / a, (b + root) / a];
-      return x <= 0 || low > 1 || high < 0 ? null : { low: Math.max(low, 0), high: Math.min(high, 1) };
+      const least = (top < 0 ? -b : b) + root;
+      const end = least > 0 ? c / least : Infinity;
+      const oneSided = top < 0 ? [lowest, -end] : [end, 1];
+      const [low, high] = a <= 0 ? oneSided : [(b - root) / a, (b + root) / a];
+      return (a > 0 && x <= 0) || low > 1 || high < lowest ? null : { low: Math.max(low, lowest), high: Math.min(high, 1) };
     };
     const without = (arm) => {
       const merged = matrix.map((row) => row.map((one, at) => (Math.floor(at / others) === design.control ? one + row[arm * others + (at % others)] : one)));
@@ -126,7 +130,7 @@ globalThis.candorNamedAnswers = (() => {
       return unscaled.map((row) => row.map((one) => (one * people) / Math.max(people - alike[0].length, 1)));
     };
     const nulls = Object.fromEntries(design.treatments.map((arm) => [arm, without(arm)]));
-    return { model, beta, covariance, honest, shares, weights, ofArm, contrast, ratio, limited: manyAtEnds(), withoutLimits, nulls };
+    return { model, beta, covariance, honest, shares, weights, ofArm, shareOf, contrast, ratio, limited: manyAtEnds(), withoutLimits, nulls };
   }
 
   /** χ² of no effect on any answer, by contrast: the smaller one of those with two covariances. */
@@ -149,7 +153,8 @@ globalThis.candorNamedAnswers = (() => {
       const row = fit.contrast(arm, weights);
       const [delta, error, none] = [dot(row, fit.beta), ...[fit.covariance, fit.nulls[arm]].map((which) => Math.sqrt(quadratic(row, which)))].map((one) => spread * one);
       const [raw, cut] = [fit.ratio(row), fit.ratio(row, true)];
-      const { best, low, high } = found.effects[at][index];
+      const { best, ...shadow } = found.effects[at][index];
+      const { low, high } = holding(shadow, design.found && fit.limited ? fit.withoutLimits(row, z, -1) : null);
       const value = possible && raw.value !== null ? spread * raw.value : design.found && !Number.isNaN(best) ? spread * best : null;
       const wald = raw.value === null || contradicted ? null
         : { kind: "wald", low: spread * (raw.value - z * cut.error), high: spread * (raw.value + z * cut.error), level };
@@ -183,7 +188,7 @@ globalThis.candorNamedAnswers = (() => {
       return measures.map(({ measure, category, weights, low, spread }, index) => {
         const raw = known ? fit.ratio(fit.ofArm(a, weights)) : null;
         const shadow = found.prevalences[a][index];
-        const ends = holding(shadow, design.prevalence && fit.limited ? fit.withoutLimits(a, weights, quantile(level)) : null);
+        const ends = holding(shadow, design.prevalence && fit.limited ? fit.withoutLimits(fit.shareOf(a, weights), quantile(level), 0) : null);
         const best = Number.isNaN(shadow.best) ? null : low + spread * shadow.best;
         const value = possible ? low + spread * (weights[0] + raw.value) : best;
         return {

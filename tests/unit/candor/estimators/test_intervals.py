@@ -48,6 +48,30 @@ def test_fieller_is_unbounded_exactly_when_the_denominator_may_be_zero(top: floa
         assert (interval.low is None) == (interval.high is None) == (kind == "unbounded")
 
 
+@given(estimates, st.floats(-0.99, 0.99), variances, variances, correlations, st.floats(-1, 1))
+def test_a_denominator_above_zero_gives_the_ratio_its_sign_where_it_may_be_zero(
+    top: float, zs: float, top_variance: float, bottom_variance: float, correlation: float, ratio: float
+) -> None:
+    covariance = correlation * math.sqrt(top_variance * bottom_variance)
+    bottom = 1.96 * zs * math.sqrt(bottom_variance)
+    assume(abs(bottom) > 1e-6)
+    interval = fieller_interval(
+        top,
+        bottom,
+        numerator_variance=top_variance,
+        denominator_variance=bottom_variance,
+        covariance=covariance,
+        multiplier=1.96,
+        one_sided=True,
+    )
+    if top**2 <= 1.96**2 * top_variance:
+        assert interval.kind == "unbounded"
+    else:
+        score = (top - ratio * bottom) ** 2 / (top_variance - 2 * ratio * covariance + ratio**2 * bottom_variance)
+        assume(abs(score - 1.96**2) > 1e-6)
+        assert interval.contains(ratio) == (score <= 1.96**2 and ratio * top > 0)
+
+
 def test_fieller_contains_zero_exactly_when_the_test_does_not_reject() -> None:
     for top in np.linspace(0.1, 0.3, 41):
         interval = fieller_interval(top, 0.8, numerator_variance=0.01, denominator_variance=0.02, covariance=-0.003)

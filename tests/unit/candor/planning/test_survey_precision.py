@@ -69,6 +69,8 @@ def test_an_open_prevalence_has_bounds_and_no_number_of_people():
     assert survey_plan(survey(SYMMETRIC), prevalence=0.3, n=500).cheater_standard_error is None
     with pytest.raises(MethodError, match="give the number of participants"):
         survey_plan(survey(MIRRORED), prevalence=0.3)
+    with pytest.raises(MethodError, match="no number of people on earth finds a prevalence this precisely"):
+        survey_plan(survey(THREE, "always_no"), prevalence=0.3, half_width=1e-6)
 
 
 @pytest.mark.parametrize(
