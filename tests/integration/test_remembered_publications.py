@@ -117,7 +117,12 @@ def test_people_who_came_after_the_restore_can_withdraw(study: Study) -> None:
 
 def test_packages_of_bots_are_of_no_concern(study: Study) -> None:
     Participant.objects.filter(study=study).update(is_bot=True)
-    published_and_lost(lambda: published_release(study))
+
+    def publish() -> None:
+        assert published_release(study).simulated
+        remembered.remember_publications(again(study))
+
+    published_and_lost(publish)
     assert unknown_publications(study) == []
 
 
