@@ -69,6 +69,7 @@ def test_a_package_that_waits_in_the_back_up_and_was_retracted_since_is_not_appr
         record_sets.publish(made, actor=officer, **sent)
         record_sets.retract(made, reason=WHY, actor=officer)
         keep_retractions()
+    assert retract_again() == 0, "it is not public yet"
     answer = step(logged_in(officer), made, "approve", **sent)
     assert "This package was retracted on" in words(answer)
     assert DataSet.objects.get().status == "waiting"
