@@ -140,6 +140,7 @@ def test_logging_in_and_out(investigator: User, client: Client) -> None:
     assert [entry.actor for entry in recorded(actions.LOGGED_IN)] == [investigator]
     assert client.get("/accounts/logout/").status_code == 405
     assert client.post("/accounts/logout/").status_code == 302
+    assert [entry.actor for entry in recorded(actions.LOGGED_OUT)] == [investigator]
     assert "_auth_user_id" not in client.session
 
 
@@ -236,8 +237,10 @@ def test_what_changes_in_one_account_changes_in_no_other(investigator: User, adm
         for name in ("script", "another"):
             services.issue_token(user=user, name=name, scope=TokenScope.READ, days=1)
         Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data={})
-    services.want_notices(user=investigator, wanted=not investigator.wants_notices)
-    services.choose_language(user=investigator, language=Language.GERMAN)
+    for _time in range(2):
+        services.want_notices(user=investigator, wanted=not investigator.wants_notices)
+        services.choose_language(user=investigator, language=Language.GERMAN)
+    assert [len(recorded(action)) for action in (actions.NOTICES_CHANGED, actions.LANGUAGE_CHOSEN)] == [1, 1]
     assert services.remove_second_factor(user=investigator) == services.revoke_token(user=investigator, name="script") == 1
     kept = User.objects.get(pk=administrator.pk)
     assert (kept.wants_notices, kept.language) == (administrator.wants_notices, administrator.language)

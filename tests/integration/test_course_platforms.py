@@ -39,16 +39,16 @@ def refused(client: Client, posted: dict[str, str], said: str) -> None:
 
 def test_a_message_opens_once_and_in_the_browser_that_asked(platform: CoursePlatform, study: Study) -> None:
     client, thief = Client(), Client()
-    asked = ask_for_launch(client, platform)
-    [(name, kept)] = [(name, cookie.value) for name, cookie in client.cookies.items() if name.startswith("candor_lti_")]
-    posted = platform.answer(asked["Location"], sub="ada", study=study.slug)
+    posted = platform.answer(ask_for_launch(client, platform)["Location"], sub="ada", study=study.slug)
+    kept = client.cookies[f"candor_lti_{posted['state']}"].value
     refused(thief, posted, "did not ask for this message")
     ask_for_launch(thief, platform)
     refused(thief, posted, "did not ask for this message")
     assert client.post("/lti/launch/", posted).status_code == 303
     refused(client, posted, "did not ask for this message")
-    client.cookies[name] = kept
-    refused(client, posted, "was used before")
+    for state, said in ((posted["state"], "was used before"), ("guessed", "did not ask for this message")):
+        client.cookies[f"candor_lti_{state}"] = kept
+        refused(client, posted | {"state": state}, said)
 
 
 def test_two_activities_are_opened_at_once(platform: CoursePlatform, study: Study) -> None:

@@ -1,7 +1,9 @@
 """Credit goes to course platforms in whole batches, in an order drawn by chance, at a moment that no single student decides."""
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
@@ -22,7 +24,7 @@ from tests.course_students import hand_in, launch, queue, study_with_credit, wai
 from tests.course_students import platform as platform
 from tests.factories import logged_in
 from tests.finished_people import add_finished_people
-from tests.jobs import attempt, claimed
+from tests.jobs import attempt, catch, claimed, keys
 from tests.lti_platform import CoursePlatform
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("study")]  # before a platform, so that its rows are written again
@@ -94,9 +96,13 @@ def test_a_batch_goes_in_an_order_drawn_by_chance(platform: CoursePlatform, stud
     assert subs != [place["sub"] for place in batch.places], "one order in 40! is the same"
 
 
-def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, study: Study) -> None:
+def test_credit_waits_for_a_platform_that_is_away(
+    platform: CoursePlatform, study: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = catch(monkeypatch)
     queue(study, platform, *(f"student-{number}" for number in range(30)))
-    batch = make_batch(study)
+    with committed():
+        batch = make_batch(study)
     assert batch is not None
     platform.is_away = True
     attempt(claimed(batch))
@@ -108,7 +114,9 @@ def test_credit_waits_for_a_platform_that_is_away(platform: CoursePlatform, stud
     batch.refresh_from_db()
     assert (batch.status, batch.due_at) == (BatchStatus.FAILED, None)
     platform.is_away = False
-    assert send_again(study, actor=study.owner) == 1
+    with committed():
+        assert send_again(study, actor=study.owner) == 1
+    assert keys(sent, "credit_batch") == [str(batch.pk)] * 2, "workers are told at once"
     batch.refresh_from_db()
     attempt(claimed(batch))
     batch.refresh_from_db()

@@ -220,11 +220,16 @@ def test_programs_have_the_chain_checked_and_take_the_whole_log(officer: User) -
 
 @pytest.fixture
 def blinded(officer: User) -> Study:
-    """A study with a telling entry, in which the officer is a blinded viewer, and another one in which they are not."""
-    study = recruiting_study()
+    """A study with a telling entry and a rehearsal, in which the officer is a blinded viewer, and another one in which somebody else is."""
+    study, other, rehearsal = recruiting_study(), draft_study(slug="another-study"), draft_study(slug="a-rehearsal")
     change_arm(study, arm="slides", actor=study.owner, quota=7, closed=False)
-    draft_study(slug="another-study")
-    StudyMember.objects.create(study=study, user=officer, role=MemberRole.BLINDED_VIEWER)
+    Study.objects.filter(pk=rehearsal.pk).update(rehearsal_of=study, accepts_bots=True)
+    for one, user, role in (
+        (study, officer, MemberRole.BLINDED_VIEWER),
+        (other, officer, MemberRole.VIEWER),
+        (other, person(Role.ANALYST), MemberRole.BLINDED_VIEWER),
+    ):
+        StudyMember.objects.create(study=one, user=user, role=role)
     return study
 
 
@@ -232,6 +237,7 @@ def blinded(officer: User) -> Study:
 def test_a_blinded_viewer_reads_nothing_about_that_study_in_the_whole_log(blinded: Study, officer: User, role: Role) -> None:
     User.objects.filter(pk=officer.pk).update(role=role, is_superuser=role == Role.ADMINISTRATOR, is_staff=role == Role.ADMINISTRATOR)
     client = logged_in(User.objects.get(pk=officer.pk))
+    hidden = [("surveys.study", str(one.pk)) for one in (blinded, Study.objects.get(rehearsal_of=blinded))]
     for query in ("", "?kind=study.", "?kind=study.arm_changed", f"?study={blinded.slug}", f"?person={blinded.owner.username}", "?after=0"):
         page, program = client.get(f"/log/{query}"), client.get(f"/api/v1/log/{query}")
         assert (page.status_code, program.status_code) == (200, 200)
@@ -239,7 +245,7 @@ def test_a_blinded_viewer_reads_nothing_about_that_study_in_the_whole_log(blinde
         assert program.json()["left_out"] == [blinded.slug]
         assert len(sentences(page)) == len(program.json()["entries"])
         for entry in program.json()["entries"]:
-            assert (entry["subject_kind"], entry["subject_id"]) != ("surveys.study", str(blinded.pk))
+            assert (entry["subject_kind"], entry["subject_id"]) not in hidden
         assert "quota: 7" not in page.content.decode()
         assert '"quota"' not in program.content.decode()
     assert any(entry["action"] == "study.created" for entry in client.get("/api/v1/log/").json()["entries"]), "other studies are there"

@@ -14,7 +14,7 @@ from analysis.answers.study_records import suggested_hierarchies, values_of
 from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains, to_list
-from analysis.records.services import save_hierarchy, start_sweep
+from analysis.records.services import save_hierarchy, start_sweep, stop_sweep
 from analysis.records.sweeping import queries
 from analysis.releases import services
 from audit.models import Entry
@@ -151,9 +151,13 @@ def test_counts_are_of_a_label_and_of_success(study: Study) -> None:
 def test_a_withdrawal_deletes_what_was_found_with_the_person(study: Study) -> None:
     one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
     Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    other = start_sweep(study, simulated=False, actor=study.owner)
+    other.pk, other.study = None, draft_study(slug="another-study")
+    other.save(force_insert=True)
     work_on(start_sweep(study, simulated=False, actor=study.owner))
+    assert stop_sweep(study, actor=study.owner)
     participation.withdraw(study, code=CODE)
-    assert not RecordSweep.objects.exists()
+    assert [(kept.study, kept.status) for kept in RecordSweep.objects.all()] == [(other.study, "running")], "that of another study goes on"
 
 
 def test_a_hierarchy_is_edited_as_an_indented_list_and_used_in_the_release(study: Study) -> None:

@@ -17,10 +17,10 @@ from audit.models import Entry
 from surveys.errors import JourneyError
 from surveys.journey import services as participation
 from surveys.journey.withdrawals import remember_withdrawal
-from surveys.models import Participant, Study
+from surveys.models import Participant, Study, StudyStatus
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
-from tests.factories import person
+from tests.factories import person, study_in
 from tests.releases import CODE, closed_study, published_release, requested_release, started_release, withdraw_one
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +81,7 @@ def test_the_very_package_that_is_public_can_be_approved_again(study: Study) -> 
 
 
 def test_people_who_are_in_public_data_are_told_so(study: Study) -> None:
+    other = study_in(StudyStatus.CLOSED, slug="another-study")
     one = Participant.objects.filter(study=study, counted=True).first()
     assert one is not None
     Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
@@ -88,6 +89,7 @@ def test_people_who_are_in_public_data_are_told_so(study: Study) -> None:
     assert (publish_again(), publish_again()) == (1, 0)
     with pytest.raises(JourneyError, match="published"):
         participation.withdraw(again(study), code=CODE)
+    assert not again(other).data_published, "only these people cannot withdraw"
     [entry] = Entry.objects.filter(action="release.published_again")
     assert (entry.actor_id, entry.subject_id) == (None, str(study.pk))
 
@@ -115,7 +117,12 @@ def test_people_who_came_after_the_restore_can_withdraw(study: Study) -> None:
 
 def test_packages_of_bots_are_of_no_concern(study: Study) -> None:
     Participant.objects.filter(study=study).update(is_bot=True)
-    published_and_lost(lambda: published_release(study))
+
+    def publish() -> None:
+        assert published_release(study).simulated
+        remembered.remember_publications(again(study))
+
+    published_and_lost(publish)
     assert unknown_publications(study) == []
 
 

@@ -35,9 +35,14 @@ def test_a_release_stays_retracted() -> None:
     with lost_with_the_back_up():
         releases.retract(release, reason=WHY, actor=release.study.owner)
         keep_retractions()
-    assert Release.objects.get().status == "published", "as the back-up knows it"
+    other = Release.objects.get()
+    assert other.status == "published", "as the back-up knows it"
+    other.pk, other.version, other.package_sha256 = None, 2, "0" * 64
+    other.save(force_insert=True)
     assert (retract_again(), retract_again()) == (1, 0)
-    found = Release.objects.get()
+    other.refresh_from_db()
+    assert (other.status, other.package is None) == ("published", False), "nobody retracted the second version"
+    found = Release.objects.get(version=1)
     assert (found.status, found.package, found.reason, found.retracted_on) == ("retracted", None, WHY, found.decided_on)
     [entry] = Entry.objects.filter(action="release.retracted_again")
     assert (entry.actor_id, entry.subject_id) == (None, str(release.study_id))
@@ -64,6 +69,7 @@ def test_a_package_that_waits_in_the_back_up_and_was_retracted_since_is_not_appr
         record_sets.publish(made, actor=officer, **sent)
         record_sets.retract(made, reason=WHY, actor=officer)
         keep_retractions()
+    assert retract_again() == 0, "it is not public yet"
     answer = step(logged_in(officer), made, "approve", **sent)
     assert "This package was retracted on" in words(answer)
     assert DataSet.objects.get().status == "waiting"

@@ -386,6 +386,7 @@ def test_ten_addresses_are_enough(study: Study, client: Client) -> None:
         post(logged_in(study.owner), f"studies/{study.slug}/webhooks/", {"address": "https://a.org/", "events": ["n.reached"]}), 400
     )
     assert "at most 10" in refused["detail"]
+    assert hook_of(recruiting_study(slug="another"), "https://lab.example.org/0").pk, "each study has ten of its own"
 
 
 def test_the_log_goes_back_three_months(study: Study) -> None:

@@ -34,13 +34,24 @@ from webhooks.errors import RefusedAddressError, WebhookError
         "64:ff9b::7f00:1",
         "2002:7f00:1::",
         "ff02::1",
+        "fd00::5db8:d822",  # only what is behind a translator is judged by its last four bytes
     ],
 )
 def test_addresses_that_only_this_computer_reaches_are_not_public(address: str) -> None:
     assert not is_public(ip_address(address))
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::5db8:d822"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "93.184.216.34",
+        "2606:2800:220:1:248:1893:25c8:1946",
+        "64:ff9b::5db8:d822",
+        "::ffff:93.184.216.34",
+        "2002:5db8:d822::1",
+        "2001:0:4136:e378:8000:63bf:a247:27dd",
+    ],
+)
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(ip_address(address))
 
@@ -49,6 +60,10 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
     "address",
     [
         "http://lab.example.org/",
+        "http://localhost:8000/",
+        "http://127.0.0.1/",
+        "https://münchen.example.org/",
+        "https://lab.example.org/\x7f",
         "ftp://lab.example.org/",
         "https://",
         "https://user:password@lab.example.org/",
@@ -77,9 +92,12 @@ def test_an_empty_address_is_called_nothing() -> None:
 
 def test_https_is_taken_and_in_development_this_computer_too() -> None:
     check_address("https://lab.example.org:8443/hooks?for=candor", private_is_allowed=False)
-    check_address("http://localhost:8000/", private_is_allowed=True)
-    with pytest.raises(WebhookError):
-        check_address("http://lab.example.org/", private_is_allowed=True)
+    check_address("https://93.184.216.34/", private_is_allowed=False)
+    for local in ("http://localhost:8000/", "https://10.0.0.1/"):
+        check_address(local, private_is_allowed=True)
+    for refused in ("http://lab.example.org/", "ftp://localhost/"):
+        with pytest.raises(WebhookError):
+            check_address(refused, private_is_allowed=True)
 
 
 def test_a_name_that_stands_for_one_private_address_among_others_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,5 +107,6 @@ def test_a_name_that_stands_for_one_private_address_among_others_is_refused(monk
     monkeypatch.setattr(socket, "getaddrinfo", looked_up("93.184.216.34", "10.0.0.1"))
     with pytest.raises(RefusedAddressError):
         resolve("lab.example.org", 443, private_is_allowed=False)
+    assert resolve("lab.example.org", 443, private_is_allowed=True) == "93.184.216.34"
     monkeypatch.setattr(socket, "getaddrinfo", looked_up("93.184.216.34"))
     assert resolve("lab.example.org", 443, private_is_allowed=False) == "93.184.216.34"

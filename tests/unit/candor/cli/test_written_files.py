@@ -121,6 +121,16 @@ def test_a_pipe_stays_one() -> None:
     assert read[0].startswith("age,mark")
 
 
+def test_what_a_shell_makes_for_another_program_is_written_as_it_is() -> None:
+    """As `>(gzip)` and /dev/stdout: a link that leads to no path, in a folder where no file can be made."""
+    read, written = os.pipe()
+    place = f"/dev/fd/{written}"
+    assert candor("simulate", "--design", "design.json", "--n", "4", "--effect", "0.1", "--seed", "1", "-o", place).exit_code == 0
+    os.close(written)
+    with os.fdopen(read) as file:
+        assert len(file.readlines()) == 5
+
+
 def test_a_link_leads_to_the_new_file() -> None:
     Path("link.csv").symlink_to("data.csv")
     assert candor(*SIMULATED, "link.csv").exit_code == 0

@@ -151,7 +151,7 @@ def test_what_is_not_computed_is_refused(columns, options, words):
 
 
 def test_sections_are_estimated_as_sections(columns, tmp_path):
-    people = clustered_category_people(1, effect=0.2)
+    people = clustered_category_people(1, clusters=16, effect=0.2)  # in more arrangements than are counted
     of = people.design
     frame = {
         "arm": [of.arms[one] for one in people.arm],
@@ -167,6 +167,12 @@ def test_sections_are_estimated_as_sections(columns, tmp_path):
     assert "How people were assigned" in str(found)
     alone = candor.estimate(frame, of, outcomes="cheating", strata="section")
     assert {row["method"] for row in alone.rows()} == {"efficient_stratified"}
+    without_a_seed = [candor.estimate(frame, of, outcomes="cheating", cluster="section")["cheating"] for _time in range(2)]
+    assert without_a_seed[0] == without_a_seed[1] != found["cheating"], "the seed follows from the answers"
+    with pytest.raises(candor.DataError, match="the design assigned whole clusters"):
+        candor.estimate(frame, replace(of, in_clusters=True), outcomes="cheating")
+    with pytest.raises(candor.DataError, match="a survey assigns nobody to arms"):
+        candor.estimate(frame | {"arm": ["slides"] * len(people.arm)}, DESIGN | {"arms": ["slides"]}, outcomes="cheating", strata="section")
     data, design = tmp_path / "answers.csv", tmp_path / "design.json"
     with data.open("w", newline="") as file:
         writer = csv.writer(file)
