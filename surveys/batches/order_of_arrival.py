@@ -11,6 +11,7 @@ Rows that somebody else holds are left for the next time. Everybody else waits f
 for as many of its study at night.
 """
 
+import hmac
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lag, Lead
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from surveys.models import (
     RUNNING,
@@ -76,6 +78,18 @@ def drawn(rows: "QuerySet[Kept]", most: int) -> list[UUID]:
     start, keys = uuid4(), rows.order_by("pk").values_list("pk", flat=True)
     found = list(keys.filter(pk__gte=start)[:most])
     return found + (list(keys.filter(pk__lt=start)[: most - len(found)]) if len(found) < most else [])
+
+
+def those_who_hide(study: Study, alike: "QuerySet[Participant]") -> list[UUID]:
+    """Some of these people, locked, in an order by chance that is always the same: that of a hash with the site's secret.
+
+    After a crash `manage.py replay` withdraws people again, in another order. If it held others back beside them, only those who left
+    would be missing both in packages of before and in those of after.
+    """
+    secret, keys = salted_hmac("those who hide withdrawals", str(study.pk), algorithm="sha256").digest(), alike.values_list("pk", flat=True)
+    first = sorted(keys, key=lambda key: hmac.digest(secret, key.bytes, "sha256"))[:HELD_AT_ONCE]
+    free = set(keys.filter(pk__in=first).select_for_update(skip_locked=True, of=("self",)))
+    return [key for key in first if key in free]
 
 
 def lay_anew(people: Sequence[UUID]) -> None:
