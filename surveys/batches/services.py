@@ -14,7 +14,17 @@ from django.db.models import F, Q, QuerySet
 from jobs.tasks import send_now
 from surveys.batches import rules
 from surveys.batches.numbers import Numbers, State, many_are_on_their_way, numbers_of, show, studies_to_renew, write_shown
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, give_one_age, lay_anew, parts, stays_running, those_who_hide, vacuum, vacuum_soon
+from surveys.batches.order_of_arrival import (
+    HELD_AT_ONCE,
+    drawn,
+    give_one_age,
+    lay_anew,
+    parts,
+    stays_running,
+    those_who_hide,
+    vacuum,
+    vacuum_soon,
+)
 from surveys.batches.selectors import (
     GROUP,
     batch_is_complete,
