@@ -11,7 +11,6 @@ Rows that somebody else holds are left for the next time. Everybody else waits f
 for as many of its study at night.
 """
 
-import hmac
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,16 +79,21 @@ def drawn(rows: "QuerySet[Kept]", most: int) -> list[UUID]:
     return found + (list(keys.filter(pk__lt=start)[: most - len(found)]) if len(found) < most else [])
 
 
-def those_who_hide(study: Study, alike: "QuerySet[Participant]") -> list[UUID]:
-    """Some of these people, locked, in an order by chance that is always the same: that of a hash with the site's secret.
+def those_who_hide(study: Study, alike: "QuerySet[Participant]", most: int) -> list[UUID]:
+    """Some of these people, locked: those who follow keys that are hashes with the site's secret, so that chance is the same each time.
 
     After a crash `manage.py replay` withdraws people again, in another order. If it held others back beside them, only those who left
     would be missing both in packages of before and in those of after.
     """
-    secret, keys = salted_hmac("those who hide withdrawals", str(study.pk), algorithm="sha256").digest(), alike.values_list("pk", flat=True)
-    first = sorted(keys, key=lambda key: hmac.digest(secret, key.bytes, "sha256"))[:HELD_AT_ONCE]
-    free = set(keys.filter(pk__in=first).select_for_update(skip_locked=True, of=("self",)))
-    return [key for key in first if key in free]
+    found: list[UUID] = []
+    while len(found) < most:
+        place = salted_hmac("those who hide withdrawals", f"{study.pk} {len(found)}", algorithm="sha256").digest()
+        free = alike.exclude(pk__in=found).select_for_update(skip_locked=True, of=("self",)).order_by("pk").values_list("pk", flat=True)
+        one = free.filter(pk__gte=UUID(bytes=place[:16])).first() or free.first()
+        if one is None:
+            break
+        found.append(one)
+    return found
 
 
 def lay_anew(people: Sequence[UUID]) -> None:

@@ -251,7 +251,7 @@ def _count_who_is_left(study: Study, found: list[Standing], ready: Ending | None
     _count(study.pk, ready.comes, alike=ready.tally)
     for group in ready.few if study.numbers_withheld else ():
         alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=ready.held_back)
-        _count(study.pk, those_who_hide(study, alike)[: rules.LEAST], shown=False)
+        _count(study.pk, those_who_hide(study, alike, rules.LEAST), shown=False)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
     show(study, ready.numbers, left_over=0)
     everyone_counted.send(sender=Study, study_id=study.pk)
@@ -271,7 +271,7 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     after a few withdrawals they would be the only one who always was. A group that would be too small after that is held back as a whole.
     Call it with the study locked. (While a study runs, the next batch does so.)
     """
-    shown = those_who_hide(study, group_of(withdrawn).filter(counted=True))
+    shown = those_who_hide(study, group_of(withdrawn).filter(counted=True), 2 * rules.LEAST - 1)
     _count(study.pk, shown if len(shown) < 2 * rules.LEAST - 1 else shown[: rules.LEAST - 1], shown=False)
     write_shown(study)
 
