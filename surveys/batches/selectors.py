@@ -151,8 +151,8 @@ def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
 
 
 def consent_counts(study: Study) -> list[ConsentCount]:
-    """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed. Of several versions
-    in whole tens after the end, too: exact numbers of one that few people read would be about persons.
+    """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed. Where there are
+    several versions, in whole tens after the end, too: exact numbers of one that few people read would be about persons.
     """
     before = {version: ConsentCount(version=version, agreed=a, declined=d, withdrew=w) for version, a, d, w in _versions(study)}
     if study.status not in ENDED:
