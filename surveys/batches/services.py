@@ -271,8 +271,9 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     after a few withdrawals they would be the only one who always was. A group that would be too small after that is held back as a whole.
     Call it with the study locked. (While a study runs, the next batch does so.)
     """
-    shown = those_who_hide(study, group_of(withdrawn).filter(counted=True), 2 * rules.LEAST - 1)
-    _count(study.pk, shown if len(shown) < 2 * rules.LEAST - 1 else shown[: rules.LEAST - 1], shown=False)
+    shown, smallest = group_of(withdrawn).filter(counted=True), 2 * rules.LEAST - 1
+    too_small = shown[:smallest].count() < smallest
+    _count(study.pk, those_who_hide(study, shown, smallest if too_small else rules.LEAST - 1), shown=False)
     write_shown(study)
 
 
