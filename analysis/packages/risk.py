@@ -1,7 +1,7 @@
 """Measures how far rows could be told apart, for the officer who decides."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,11 @@ def summary_of_records(content: Content) -> dict[str, object] | None:
 def alone_by_auxiliary(records: Iterable[Record]) -> float:
     """The share of records that nobody shares once the attributes are known that are published as they are."""
     return _alone(_form(record, auxiliary=True) for record in records)
+
+
+def people_alone_by_auxiliary(records: Sequence[Record]) -> int:
+    """How many people these are."""
+    return round(alone_by_auxiliary(records) * len(records))
 
 
 def _alone(known: Iterable[str]) -> float:

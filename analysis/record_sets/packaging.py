@@ -1,22 +1,22 @@
 """How a worker builds the package of records that somebody brought. One that dies leaves nothing, and the next one begins anew."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from analysis.answers.study_records import lines_of
 from analysis.models import RecordPackage
 from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
+from analysis.packages.risk import people_alone_by_auxiliary
 from analysis.record_sets.package import RecordSet, record_set_package
 from analysis.releases.keys import signing_key
-from analysis.releases.protecting import alone_if_confirmed, still_asked
-from analysis.sources.records.rows import RecordRows, schema_in
+from analysis.releases.protecting import still_asked
+from analysis.sources.records.rows import schema_in
 from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.record_promises import faults_in
 from candor.packages.signing import public_pem
-from candor.records.schema import Record
 from candor.software import software
 from jobs.queues import Queue
 from jobs.registry import HEAVY, job
@@ -52,23 +52,25 @@ def build(package: RecordPackage) -> None:
 
 
 def _content(package: RecordPackage) -> RecordSet:
-    from candor.records.anonymising import anonymize, read_records  # NumPy's friends, which web processes can do without
+    from candor.records.anonymising import Release, anonymize, read_records  # NumPy's friends, which web processes can do without
     from candor.records.loss import losses
     from candor.records.risk import risks
 
     data_set, protection = package.data_set, package.protection
     rows, confirmed, asked = rows_of_records(data_set), protection["auxiliary"], still_asked(protection)
-    marked = (_marked(record, place) if asked else record for place, record in enumerate(rows.records(auxiliary=confirmed)))
-    release = anonymize(
-        read_records(marked, protection["hierarchies"], auxiliary=confirmed),
-        k=protection["k"],
-        class_size=protection["class_size"],
-        diversity=protection["l"],
-        suppress=protection["suppress"],
-        anatomy=protection["anatomy"],
-        tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
-    )
-    places = [int(record.pop("released")["arm"]) for record in release.records if asked]
+
+    def anonymised(auxiliary: Sequence[str], tell: Callable[[float], None] = lambda share: None) -> Release:
+        return anonymize(
+            read_records(rows.records(auxiliary=auxiliary), protection["hierarchies"], auxiliary=auxiliary),
+            k=protection["k"],
+            class_size=protection["class_size"],
+            diversity=protection["l"],
+            suppress=protection["suppress"],
+            anatomy=protection["anatomy"],
+            tell=tell,
+        )
+
+    release = anonymised(confirmed, lambda share: package.write(done=int(SHARE_OF_CLASSES * share)))
     roles = {
         name: "quasi_identifier" if role == "auxiliary" and name not in confirmed else role
         for name, role in schema_in(rows.document).roles.items()
@@ -96,17 +98,6 @@ def _content(package: RecordPackage) -> RecordSet:
         },
         loss=losses(release).to_dict(),
         risks=risks(release.records).to_dict(),
-        alone_if_confirmed=_alone_if_confirmed(rows, dict(zip(places, release.records, strict=True)), [*confirmed, *asked])
-        if asked
-        else None,
+        alone_if_confirmed=people_alone_by_auxiliary(anonymised([*confirmed, *asked]).records) if asked else None,
         software=software(),
     )
-
-
-def _marked(record: Record, place: int) -> Record:
-    """A record that says which one it was, in the part that is published as it is, where answers stand in those of a study."""
-    return {**record, "released": {"arm": str(place)}}
-
-
-def _alone_if_confirmed(rows: RecordRows, trees: Mapping[int, Record], asked: Sequence[str]) -> int:
-    return alone_if_confirmed((trees.get(place), own) for place, own in enumerate(rows.records(auxiliary=asked)))

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
-from analysis.answers.study_records import as_published, auxiliary_of, records_of, roles_of
+from analysis.answers.study_records import as_published, auxiliary_of, roles_of
 from analysis.deposits.offered import NAMES
 from analysis.ledger.page import ledger_of
 from analysis.models import BackgroundHandling, Deposit, DepositStatus, Release, ReleaseStatus
@@ -28,11 +28,11 @@ from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
 from analysis.packages.privacy_statement import privacy_statement
 from analysis.packages.protocol_document import protocol_document
-from analysis.packages.risk import risk_summary, summary_of_records
+from analysis.packages.risk import people_alone_by_auxiliary, risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of, state_of_people
-from analysis.releases.protecting import Person, Protected, Protection, alone_if_confirmed, protect, protect_again, sealed
+from analysis.releases.protecting import Person, Protection, confirmed, protect, protect_again, sealed, still_asked
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -147,20 +147,23 @@ def _wait_to_be_built_again(release: Release) -> None:
 def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> dict[str, object]:
     """The records and their loss, and the sealed manifest. Records that are public already are published again as they are.
 
-    `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are.
+    `alone_if_confirmed` is for the officer who is asked to publish auxiliary answers as they are: how many people would share
+    their record with nobody in the package with all of them.
     """
     people, questions = with_yes_no_answers(people, release.questions, definition)
     before = published_records(release.study, simulated=release.simulated)
     protection: Protection = release.protection or Protection()
-    asked = protection.get("asked", ()) if before is None else ()
+    alone = None
     if before is not None:
         protected = protect_again(people, manifest_of(before), questions=questions)
     else:
         protected = protect(people, definition, protection, questions=questions)
+        if asked := still_asked(protection):
+            alone = people_alone_by_auxiliary(protect(people, definition, confirmed(protection, asked), questions=questions).records)
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),
-        "alone_if_confirmed": _alone_if_confirmed(people, protected, definition, asked) if asked else None,
+        "alone_if_confirmed": alone,
     }
 
 
@@ -174,11 +177,6 @@ def with_yes_no_answers(
     kept = [place for place, name in enumerate(questions) if name in names]
     rows = (replace(one.row, answers=tuple(one.row.answers[place] for place in kept)) for one in people)
     return [replace(one, row=row) for one, row in zip(people, rows, strict=True)], [questions[place] for place in kept]
-
-
-def _alone_if_confirmed(people: Sequence[Person], protected: Protected, definition: StudyDefinition, asked: Sequence[str]) -> int:
-    raw = records_of(as_published(definition.asked, {"auxiliary": asked}), [one.background for one in people])
-    return alone_if_confirmed((protected.trees[one.key], own) for one, own in zip(people, raw, strict=True))
 
 
 def _content_of(release: Release) -> Content:

@@ -7,8 +7,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -196,22 +195,6 @@ def confirmed(protection: Protection, names: Sequence[str]) -> Protection:
             % {"asked": ", ".join(asked) or _("none"), "found": ", ".join(names) or _("none")}
         )
     return {**protection, "auxiliary": sorted({*protection["auxiliary"], *names})}
-
-
-def alone_if_confirmed(pairs: Iterable[tuple[Record | None, Record]]) -> int:
-    """How many people nobody shares a record with once the auxiliary answers that are asked for stand in it as they are.
-
-    `pairs`: for each person the record that would be published, None where it is left out, and the one with these answers.
-    """
-    from candor.records.risk import form_of
-
-    known = [f"{form_of(tree)} {_auxiliary_in(own)}" for tree, own in pairs if tree is not None]
-    return sum(times == 1 for times in Counter(known).values())
-
-
-def _auxiliary_in(vertex: Record) -> str:
-    below = sorted(map(_auxiliary_in, vertex["children"]))
-    return json.dumps([vertex.get("auxiliary", {}), [one for one in below if one != NOTHING]], sort_keys=True)
 
 
 def _anonymised(records: list[Record], protection: Protection, *, auxiliary: Sequence[str], share: float) -> "AnonymisedRecords":

@@ -23,6 +23,7 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lag, Lead
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from surveys.models import (
     RUNNING,
@@ -76,6 +77,23 @@ def drawn(rows: "QuerySet[Kept]", most: int) -> list[UUID]:
     start, keys = uuid4(), rows.order_by("pk").values_list("pk", flat=True)
     found = list(keys.filter(pk__gte=start)[:most])
     return found + (list(keys.filter(pk__lt=start)[: most - len(found)]) if len(found) < most else [])
+
+
+def those_who_hide(study: Study, alike: "QuerySet[Participant]", most: int) -> list[UUID]:
+    """Some of these people, locked: those who follow keys that are hashes with the site's secret, so that chance is the same each time.
+
+    After a crash `manage.py replay` withdraws people again, in another order. If it held others back beside them, only those who left
+    would be missing both in packages of before and in those of after.
+    """
+    found: list[UUID] = []
+    while len(found) < most:
+        place = salted_hmac("those who hide withdrawals", f"{study.pk} {len(found)}", algorithm="sha256").digest()
+        free = alike.exclude(pk__in=found).select_for_update(skip_locked=True, of=("self",)).order_by("pk").values_list("pk", flat=True)
+        one = free.filter(pk__gte=UUID(bytes=place[:16])).first() or free.first()
+        if one is None:
+            break
+        found.append(one)
+    return found
 
 
 def lay_anew(people: Sequence[UUID]) -> None:

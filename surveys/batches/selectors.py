@@ -151,15 +151,23 @@ def version_of_shown_numbers(study: Study) -> tuple[object, ...]:
 
 
 def consent_counts(study: Study) -> list[ConsentCount]:
-    """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed."""
+    """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed. Where there are
+    several versions, in whole tens after the end, too: exact numbers of one that few people read would be about persons.
+    """
     before = {version: ConsentCount(version=version, agreed=a, declined=d, withdrew=w) for version, a, d, w in _versions(study)}
     if study.status not in ENDED:
         return list(before.values())
     nobody = ConsentCount(version=0, agreed=0, declined=0, withdrew=0)
-    return [
+    shown = [
         replace(one, withdrew=_withdrew(one.withdrew, at_the_end=before.get(one.version, nobody).withdrew))
         for one in exact_consent_counts(study, everybody(study))
     ]
+    return shown if len(shown) == 1 else [_in_tens(one) for one in shown]
+
+
+def _in_tens(one: ConsentCount) -> ConsentCount:
+    agreed, declined, withdrew = (rules.in_tens(people) for people in (one.agreed, one.declined, one.withdrew))
+    return replace(one, agreed=agreed, declined=declined, withdrew=withdrew)
 
 
 def everybody(study: Study) -> Counter[Alike]:

@@ -14,7 +14,17 @@ from django.db.models import F, Q, QuerySet
 from jobs.tasks import send_now
 from surveys.batches import rules
 from surveys.batches.numbers import Numbers, State, many_are_on_their_way, numbers_of, show, studies_to_renew, write_shown
-from surveys.batches.order_of_arrival import HELD_AT_ONCE, drawn, give_one_age, lay_anew, parts, stays_running, vacuum, vacuum_soon
+from surveys.batches.order_of_arrival import (
+    HELD_AT_ONCE,
+    drawn,
+    give_one_age,
+    lay_anew,
+    parts,
+    stays_running,
+    those_who_hide,
+    vacuum,
+    vacuum_soon,
+)
 from surveys.batches.selectors import (
     GROUP,
     batch_is_complete,
@@ -241,7 +251,7 @@ def _count_who_is_left(study: Study, found: list[Standing], ready: Ending | None
     _count(study.pk, ready.comes, alike=ready.tally)
     for group in ready.few if study.numbers_withheld else ():
         alike = finished_people(study.pk, counted=True).filter(**_of(group)).exclude(pk__in=ready.held_back)
-        _count(study.pk, drawn(alike.select_for_update(skip_locked=True, of=("self",)), rules.LEAST), shown=False)
+        _count(study.pk, those_who_hide(study, alike, rules.LEAST), shown=False)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
     show(study, ready.numbers, left_over=0)
     everyone_counted.send(sender=Study, study_id=study.pk)
@@ -261,9 +271,9 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     after a few withdrawals they would be the only one who always was. A group that would be too small after that is held back as a whole.
     Call it with the study locked. (While a study runs, the next batch does so.)
     """
-    shown = drawn(group_of(withdrawn).filter(counted=True).select_for_update(skip_locked=True, of=("self",)), 2 * rules.LEAST - 1)
-    hide = shown if len(shown) < 2 * rules.LEAST - 1 else entropy.sample(shown, rules.LEAST - 1)
-    _count(study.pk, hide, shown=False)
+    shown, smallest = group_of(withdrawn).filter(counted=True), 2 * rules.LEAST - 1
+    too_small = shown[:smallest].count() < smallest
+    _count(study.pk, those_who_hide(study, shown, smallest if too_small else rules.LEAST - 1), shown=False)
     write_shown(study)
 
 

@@ -1,6 +1,7 @@
 """People are on their way while an amendment is proposed, waits and comes into force: everybody stays under what they agreed to."""
 
 import json
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from candor.packages.archive import files_in
+from surveys.batches.selectors import consent_counts
 from surveys.batches.services import keep_shown_numbers
 from surveys.counts import exact_consent_counts, exact_counts
 from surveys.journey import services as participation
@@ -106,6 +108,9 @@ def test_somebody_of_the_older_version_takes_their_data_out(study: Study) -> Non
     study = amended(study)
     assert participation.withdraw(study, code=withdrawal_code(token_of(client)))
     assert [(one.version, one.agreed, one.withdrew) for one in exact_consent_counts(study)] == [(1, 1, 1)]
+    walk(Client(), study, until="video")
+    told = [asdict(one) for one in consent_counts(studies.close(study, actor=study.owner))]
+    assert told == [{"version": version, "agreed": 0, "declined": 0, "withdrew": 0} for version in (1, 2)], "exact numbers would name them"
 
 
 def test_a_refusal_belongs_to_the_version_that_was_read(study: Study) -> None:

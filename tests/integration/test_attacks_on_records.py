@@ -86,6 +86,18 @@ def test_auxiliary_answers_are_as_they_are_only_once_the_officer_confirmed_each_
         services.confirm_auxiliary(release, names=["room"], actor=officer)
 
 
+def test_an_officer_is_told_in_which_room_each_course_was() -> None:
+    """Pairs of people sat in the same two rooms, each in the other's for each course: beside the courses, nobody shares their rooms."""
+    areas = {"kind": "single_choice", "name": "area", "text": "Area", "role": "quasi_identifier"}
+    fields = [areas | {"options": [{"name": name, "text": name} for name in "ab"]}, AUXILIARY]
+    study = closed_study(background=[{"kind": "group", "name": "courses", "text": "Courses", "at_most": 2, "fields": fields}])
+    for place, one in enumerate(Participant.objects.filter(study=study).order_by("pk")):
+        one.background = {"courses": [{"area": "a", "room": place + 1}, {"area": "b", "room": (place ^ 1) + 1}]}
+        one.save(update_fields=["background"])
+    release = built_release(study, **RECORDS | {"protection": RECORDS["protection"] | {"asked": ["courses.room"]}})
+    assert release.summary["alone_if_confirmed"] == 96
+
+
 def test_nothing_is_confirmed_after_a_first_release_and_the_second_tells_what_the_first_told(with_rooms: Study) -> None:
     """The attack: the same people once without rooms and once with them, so that a room leads to a record of the first."""
     study = with_rooms

@@ -1,5 +1,6 @@
 """`manage.py replay`: one command after a restore does again all that files beside the database tell."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from surveys.allocation.selectors import hash_of_first_list
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress
 from surveys.batches.services import count_next_batch
+from surveys.journey.services import withdraw
 from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import Participant, Study
 from surveys.retention.services import forget_operational_data
@@ -21,7 +23,7 @@ from tests.back_ups import lost_with_the_back_up
 from tests.factories import person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.ledgers import asked_and_answered, budget_of, open_source
-from tests.releases import CODE, published_release
+from tests.releases import CODE, closed_study, published_release
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +97,24 @@ def test_a_file_that_cannot_be_read_holds_nothing_else_up(folder: Path, capsys: 
     assert written.out.splitlines() == [*ALL_OF_IT[:3], NONE_RUNS]
     assert ".charges: Expected a remembered charge or budget in" in written.err
     assert Study.objects.get(pk=study.pk).data_published
+
+
+def test_withdrawals_are_hidden_among_the_same_people_as_before_the_crash() -> None:
+    """The attack: rows of before and after. With others held back beside them, only those who left would be missing in both."""
+    study = closed_study(people=160)
+    group = Participant.objects.filter(study=study, counted=True, subsample="1", arm="slides")
+    leavers = {code: one.pk for code, one in zip(("AAAA-AAAA-AAAA-AAAA", CODE), group, strict=False)}
+    for code, key in leavers.items():
+        Participant.objects.filter(pk=key).update(withdrawal_hash=hash_of_withdrawal_code(code))
+    everybody, left = set(group.values_list("pk", flat=True)), []
+    for order in (list(leavers), list(reversed(leavers))):
+        with lost_with_the_back_up():
+            for code in order:
+                assert withdraw(study, code=code)
+            left.append(set(group.values_list("pk", flat=True)))
+    call_command("replay")
+    left.append(set(group.values_list("pk", flat=True)))
+    assert {len(one ^ other) for one, other in combinations([everybody, *left], 2)} <= {0, LEAST, 2 * LEAST}
 
 
 def missing(study: Study) -> int:
