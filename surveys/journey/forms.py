@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from candor.written_numbers import typed_number
 from surveys.journey.fields import FieldView
 from surveys.journey.presentation import SensitiveQuestionView
-from surveys.languages.minus import minus_on_the_left, with_minus
+from surveys.languages.signs import sign_on_the_left, with_minus
 from surveys.questions.background import pairs_among
 from surveys.questions.conditions import filled_in
 
@@ -179,7 +179,7 @@ def read_number(value: str, *, minimum: float, maximum: float, whole: bool = Fal
     """The typed number, or a sentence with the expected and the found input."""
     number = typed_number(value, whole=whole)
     ends = {name: with_minus(number_format(f"{end:.15g}")) for name, end in (("minimum", minimum), ("maximum", maximum))}
-    expected = {**ends, "value": minus_on_the_left(value[:40])}
+    expected = {**ends, "value": sign_on_the_left(value[:40])}
     if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if whole else _("a number from %(minimum)s to %(maximum)s")
         return None, _("Enter %(kind)s, not “%(value)s”.") % {**expected, "kind": kind % expected}
@@ -197,7 +197,7 @@ def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
     if abs(number - nearest) > field.step * 1e-6:
         words = _("Enter a number in steps of %(step)s, such as %(nearest)s, not %(value)s.")
         written = {"step": number_format(f"{field.step:.15g}"), "nearest": with_minus(number_format(f"{nearest:.15g}"))}
-        return None, words % {**written, "value": minus_on_the_left(value[:40])}
+        return None, words % {**written, "value": sign_on_the_left(value[:40])}
     return (int(nearest) if field.whole else nearest), ""
 
 

@@ -5,7 +5,7 @@ from django.template import defaultfilters
 from django.utils.formats import number_format
 from django.utils.safestring import mark_safe
 
-from surveys.languages.minus import minus_on_the_left, with_minus
+from surveys.languages.signs import sign_on_the_left, with_minus
 from surveys.privacy.words import loss_in_words
 
 register = template.Library()
@@ -25,4 +25,4 @@ def all_digits(number: float) -> str:
 
 
 register.filter("loss", loss_in_words)
-register.filter(minus_on_the_left)
+register.filter(sign_on_the_left)
