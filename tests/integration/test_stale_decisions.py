@@ -49,6 +49,7 @@ def test_nobody_sends_back_a_budget_that_they_have_not_read() -> None:
     data_sets.submit(made, budget=PrivacyBudget(epsilon=0.25, delta=1e-6), delete_on=usual_day(), actor=made.owner)
     refused = reader.post(here, stale)
     assert (refused.status_code, AGAIN in words(refused), state(made)) == (422, True, DataSetStatus.WAITING)
+    assert page_of(refused).xpath("//input[@name='reason']/@value") == ["Too much."], "nobody writes a reason twice"
     read = {"epsilon": 0.25, "delta": 1e-6, "delete_on": f"{usual_day()}", "about": made.about}
     problem(post(reader, steps, {"reason": "No.", **read, "epsilon": 1.0}), 409)
     problem(post(reader, steps, {"reason": "No.", "epsilon": 0.25}), 400)
