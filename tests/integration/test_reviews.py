@@ -106,15 +106,6 @@ def test_a_study_with_requested_changes_can_be_submitted_again(officer: User) ->
     assert "Explain the die to me." not in page(study.owner, "study", study.slug)
 
 
-def test_the_words_of_a_decision_that_comes_too_late_are_shown_again(officer: User) -> None:
-    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Say who hears complaints.")
-    late, action = logged_in(person(Role.IRB_OFFICER)), reverse("surveys:action", args=[study.slug, "reject"])
-    told = late.post(action, {"version": "1", "reason": "A long <reason>."}, follow=True).content.decode()
-    assert "This cannot be done now." in told
-    assert "You had written: A long &lt;reason&gt;." in told
-    assert study.decisions.count() == 1
-
-
 def test_an_officer_never_decides_on_a_version_that_they_have_not_read(officer: User) -> None:
     study = study_in(S.IN_REVIEW)
     study = studies.submit_for_review(amend(studies.take_back(study, actor=study.owner)), actor=study.owner)

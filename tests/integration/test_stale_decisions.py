@@ -167,3 +167,12 @@ def test_a_draft_that_nobody_was_shown_has_neither_comments_nor_conditions() -> 
         reviews.comment(draft, actor=draft.owner, section="consent", text="On none.")
     with pytest.raises(TransitionError, match="no conditions"):
         reviews.acknowledge_conditions(draft, actor=draft.owner)
+
+
+def test_the_words_of_a_decision_that_comes_too_late_are_shown_again() -> None:
+    study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW), actor=person(Role.IRB_OFFICER), reason="Say who hears complaints.")
+    late, action = logged_in(person(Role.IRB_OFFICER)), reverse("surveys:action", args=[study.slug, "reject"])
+    told = late.post(action, {"version": "1", "reason": "A long <reason>."}, follow=True).content.decode()
+    assert "This cannot be done now." in told
+    assert "You had written: A long &lt;reason&gt;." in told
+    assert study.decisions.count() == 1
