@@ -109,7 +109,7 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
                     messages.warning(request, _("Its ways in still name the other study at the panel. Change them on Ways in."))
                 return redirect("surveys:build", copy.slug)
     else:
-        wanted = free_slug(f"copy-of-{slug}"[:50].rstrip("-"), taken=_slugs())
+        wanted = free_slug(f"copy-of-{slug.removeprefix('copy-of-')}"[:50].rstrip("-"), taken=_slugs())
         form = DraftForm({"slug": wanted}, languages=("en",))
     return _page(request, "surveys/builder/duplicate.html", form, {"study": seat.study})
 

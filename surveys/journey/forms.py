@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from candor.written_numbers import typed_number
 from surveys.journey.fields import FieldView
 from surveys.journey.presentation import SensitiveQuestionView
+from surveys.languages.signs import sign_on_the_left, with_minus
 from surveys.questions.background import pairs_among
 from surveys.questions.conditions import filled_in
 
@@ -177,10 +178,11 @@ def _names(field: FieldView) -> set[str]:
 def read_number(value: str, *, minimum: float, maximum: float, whole: bool = False) -> tuple[float | None, str]:
     """The typed number, or a sentence with the expected and the found input."""
     number = typed_number(value, whole=whole)
-    expected = {"minimum": number_format(f"{minimum:.15g}"), "maximum": number_format(f"{maximum:.15g}"), "value": value[:40]}
+    ends = {name: with_minus(number_format(f"{end:.15g}")) for name, end in (("minimum", minimum), ("maximum", maximum))}
+    expected = {**ends, "value": sign_on_the_left(value[:40])}
     if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if whole else _("a number from %(minimum)s to %(maximum)s")
-        return None, _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
+        return None, _("Enter %(kind)s, not “%(value)s”.") % {**expected, "kind": kind % expected}
     if not minimum <= number <= maximum:
         return None, _("Enter a number from %(minimum)s to %(maximum)s, not %(value)s.") % expected
     return int(number) if whole else float(number), ""
@@ -194,7 +196,8 @@ def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
     nearest = round(low + round((number - low) / field.step) * field.step, 9)
     if abs(number - nearest) > field.step * 1e-6:
         words = _("Enter a number in steps of %(step)s, such as %(nearest)s, not %(value)s.")
-        return None, words % {"step": number_format(f"{field.step:.15g}"), "nearest": number_format(f"{nearest:.15g}"), "value": value[:40]}
+        written = {"step": number_format(f"{field.step:.15g}"), "nearest": with_minus(number_format(f"{nearest:.15g}"))}
+        return None, words % {**written, "value": sign_on_the_left(value[:40])}
     return (int(nearest) if field.whole else nearest), ""
 
 

@@ -16,6 +16,8 @@ class KeptPlan:
     sha256: str
     registered_on: date
     text: str
+    language: str = ""
+    """The study's first language, of which its title and questions are."""
 
     @property
     def document(self) -> Plan:
@@ -27,4 +29,13 @@ class KeptPlan:
 def plans_of(study: Study) -> list[KeptPlan]:
     """The preregistration and, after it, its amendments. Empty for studies that were approved before plans were kept."""
     kept = Preregistration.objects.filter(protocol__study=study).select_related("protocol").order_by("protocol__version")
-    return [KeptPlan(version=one.protocol.version, sha256=one.sha256, registered_on=one.registered_on, text=one.document) for one in kept]
+    return [
+        KeptPlan(
+            version=one.protocol.version,
+            sha256=one.sha256,
+            registered_on=one.registered_on,
+            text=one.document,
+            language=one.protocol.definition.get("languages", ["en"])[0],
+        )
+        for one in kept
+    ]

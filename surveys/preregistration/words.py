@@ -1,8 +1,10 @@
 """A kept plan as a page shows it: its values, and in words what they do not say by themselves."""
 
 from django.utils.html import format_html
+from django.utils.translation import get_language
 
 from candor.sentences import found_among
+from surveys.languages.names import language_name
 from surveys.preregistration.documents import SENTENCES, planned_tests_of
 from surveys.preregistration.method_names import method_name
 from surveys.preregistration.planned_tests import planned_tests_in_words
@@ -17,6 +19,7 @@ def shown_plan(plan: KeptPlan) -> dict[str, object]:
     return {
         "plan": plan,
         "document": document,
+        "other_language": language_name(plan.language) if plan.language not in ("", get_language()) else "",
         "primary_method": method_name(document["analysis"]["primary_method"]),
         "further_methods": [method_name(one) for one in document["analysis"]["further_methods"]],
         "adjustment": _said(document["analysis"]["adjustment"]),

@@ -19,13 +19,14 @@ def keep_revision(
     """Keep the draft as it is now; `before` is what it was. The caller holds the study's lock and records the change.
 
     `page`: the address of a page that saves by itself while this person types. Returns None where the newest version could be renewed
-    instead: the same person typed on the same page less than ten minutes ago.
+    instead: the same person typed on the same page less than ten minutes ago, and no protocol was frozen since.
     """
     newest = study.revisions.last()
     now = timezone.now()
     if newest is None:
         newest = DraftRevision.objects.create(study=study, number=1, definition=before, at=now)
-    if page and (newest.actor_id, newest.page) == (author.pk, page) and now - newest.at < SPELL:
+    is_same_spell = page and (newest.actor_id, newest.page) == (author.pk, page) and now - newest.at < SPELL
+    if is_same_spell and not study.protocols.filter(definition=newest.definition).exists():
         newest.definition = study.definition
         newest.save(update_fields=["definition"])
         return None

@@ -1,5 +1,6 @@
 """Studies that come in as a file or go out as one, with their media; and copies of studies."""
 
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from surveys.study_file import define, document_of, study_from_outside, write_st
 
 AnyFile: TypeAlias = "File[bytes]"
 COPIES = {"en": "Copy of {}", "de": "Kopie von {}"}
+NUMBERED = re.compile(r"(.+) \((\d{1,4})\)", re.DOTALL)
 
 
 def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], owner: User, replace: bool = False) -> Study:
@@ -137,7 +139,12 @@ def _problem_of(name: str, content: AnyFile) -> str:
 
 
 def _copy_of(title: str, language: str) -> str:
-    return COPIES.get(language, COPIES["en"]).format(title)
+    """“Copy of X”, and of that “Copy of X (2)”, then (3)."""
+    copied = COPIES.get(language, COPIES["en"])
+    if not title.startswith(copied.format("")):
+        return copied.format(title)
+    numbered = NUMBERED.fullmatch(title)
+    return f"{numbered[1]} ({int(numbered[2]) + 1})" if numbered else f"{title} (2)"
 
 
 def free_slug(wanted: str, *, taken: Iterable[str]) -> str:

@@ -29,6 +29,8 @@ from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
 
+MOST_CHARACTERS_BACK = 2000
+
 
 @require_role(*Role)
 @require_safe
@@ -98,8 +100,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
     seat = access_study(user_of(request), slug)
     found, words = seat.study, WORDS.get(action)
     if words is None or not words.has_own_page or action not in actions_of(seat):
-        messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
-        return redirect("surveys:study", slug)
+        return _too_late(request, slug, gettext("This cannot be done now. The study may have changed in the meantime."))
     stopped = stopped_by(found)
     read = {"version": found.submitted and found.submitted.version, "decision": stopped and stopped.pk}
     form = words.form(request.POST if request.method == "POST" else None, initial=read)
@@ -111,8 +112,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         except SurveyError as error:
-            messages.error(request, str(error))
-            return redirect("surveys:study", slug)
+            return _too_late(request, slug, str(error))
     errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
     context = {
         "study": found,
@@ -123,3 +123,12 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
     }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
+
+
+def _too_late(request: HttpRequest, slug: str, problem: str) -> HttpResponse:
+    """Back to the study, with the words that were typed: they may be wanted for a comment."""
+    messages.error(request, problem)
+    for name in ("conditions", "reason"):
+        if typed := request.POST.get(name, "").strip():
+            messages.info(request, gettext("You had written: %(words)s") % {"words": typed[:MOST_CHARACTERS_BACK]})
+    return redirect("surveys:study", slug)

@@ -30,6 +30,9 @@ def test_the_plan_and_the_report_can_be_read_on_every_screen(
         expect(page.get_by_role("heading", name="Hypotheses")).to_be_visible()
         assert_accessible(page)
         assert_fits(page)
+        page.emulate_media(media="print")
+        expect(page.get_by_role("link", name=study.title)).to_be_visible()  # a sheet of paper names its study
+        page.emulate_media(media="screen")
         page.goto(f"/studies/{SLUG}/results/")
         page.get_by_role("link", name="Planned and done").click()
         expect(page.get_by_role("columnheader", name="Planned")).to_be_visible()

@@ -193,12 +193,13 @@ def test_a_copy_is_a_draft_of_its_own_with_files_of_its_own() -> None:
     page = address("duplicate_study", study)
     assert inputs(browser.get(page), form="duplicate-form")["slug"] == "copy-of-lecture-videos"
     assert set(errors(browser.post(page, {"slug": study.slug}))) == {"slug"}
-    assert browser.post(page, {"slug": "second"}).status_code == 302
-    copy = Study.objects.get(slug="second")
+    assert browser.post(page, {"slug": "copy-of-lecture-videos"}).status_code == 302
+    copy = Study.objects.get(slug="copy-of-lecture-videos")
+    assert inputs(browser.get(address("duplicate_study", copy)), form="duplicate-form")["slug"] == "copy-of-lecture-videos-2"
     assert (copy.status, copy.protocol, copy.owner) == (StudyStatus.DRAFT, None, study.owner)
     title = Text({"en": f"Copy of {study.title}", "de": "Kopie von Eine kurze Vorlesung und vier ehrliche Antworten"})
     assert definition_of(copy).title == title
-    assert definition_of(copy) == remembering(define(document(slug="second", title=title.root)))
+    assert definition_of(copy) == remembering(define(document(slug=copy.slug, title=title.root)))
     assert missing_before_review(copy) == []
     assert not set(MediaFile.objects.filter(study=copy).values_list("pk")) & set(MediaFile.objects.filter(study=study).values_list("pk"))
 

@@ -246,9 +246,11 @@ def test_a_change_of_a_running_study_can_be_undone_but_not_what_answers_depend_o
     study = study_in(StudyStatus.RECRUITING)
     browser = logged_in(study.owner)
     DraftRevision.objects.create(study=study, number=1, definition=study.definition | {"minimum_seconds": 7}, at=timezone.now())
-    DraftRevision.objects.create(study=study, number=2, definition=study.definition, actor=study.owner, at=timezone.now())
+    where = address("build_consent", study)
+    DraftRevision.objects.create(study=study, number=2, definition=study.definition, page=where, actor=study.owner, at=timezone.now())
     assert can(browser, study) == [], "that is the protocol with which people take part"
-    save(browser, study, "build_consent", consent__en="Better words.")
+    by_itself(browser, where, inputs(browser.get(where)) | {"consent.en": "Better words."})
+    assert study.revisions.get(number=2).definition == study.definition, "typing a minute after the launch is another change"
     assert step(browser, study, "undo").status_code == 302
     assert can(browser, study) == ["redo"]
     study.refresh_from_db()

@@ -104,6 +104,7 @@ def test_from_files_to_a_public_package_that_anybody_can_check(tmp_path: Path) -
     assert "The data set is in another state: approved." in words(again), "a second package could be joined with the first"
     assert step(officer, made, "retract", reason="A mistake.").status_code == 302
     assert "A mistake." in words(visitor.get(page(made, "public_records")))
+    assert "A mistake." in page_of(owner.get(page(made, "data_set_records"))).xpath("//div[@class='notice']/p[1]")[0].text_content()
     assert visitor.get(page(made, "public_records_package")).status_code == 410
     wanted = {"data_set.brought", "records.tried", "records.hierarchy_changed", "records.package_started", "data_set.submitted"}
     logged = Entry.objects.filter(subject_id=str(made.pk)).values_list("action", flat=True)

@@ -49,6 +49,7 @@ def test_nobody_sends_back_a_budget_that_they_have_not_read() -> None:
     data_sets.submit(made, budget=PrivacyBudget(epsilon=0.25, delta=1e-6), delete_on=usual_day(), actor=made.owner)
     refused = reader.post(here, stale)
     assert (refused.status_code, AGAIN in words(refused), state(made)) == (422, True, DataSetStatus.WAITING)
+    assert page_of(refused).xpath("//input[@name='reason']/@value") == ["Too much."], "nobody writes a reason twice"
     read = {"epsilon": 0.25, "delta": 1e-6, "delete_on": f"{usual_day()}", "about": made.about}
     problem(post(reader, steps, {"reason": "No.", **read, "epsilon": 1.0}), 409)
     problem(post(reader, steps, {"reason": "No.", "epsilon": 0.25}), 400)
@@ -166,3 +167,12 @@ def test_a_draft_that_nobody_was_shown_has_neither_comments_nor_conditions() -> 
         reviews.comment(draft, actor=draft.owner, section="consent", text="On none.")
     with pytest.raises(TransitionError, match="no conditions"):
         reviews.acknowledge_conditions(draft, actor=draft.owner)
+
+
+def test_the_words_of_a_decision_that_comes_too_late_are_shown_again() -> None:
+    study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW), actor=person(Role.IRB_OFFICER), reason="Say who hears complaints.")
+    late, action = logged_in(person(Role.IRB_OFFICER)), reverse("surveys:action", args=[study.slug, "reject"])
+    told = late.post(action, {"version": "1", "reason": "A long <reason>."}, follow=True).content.decode()
+    assert "This cannot be done now." in told
+    assert "You had written: A long &lt;reason&gt;." in told
+    assert study.decisions.count() == 1

@@ -141,6 +141,8 @@ def test_the_plan_that_was_kept_is_german_as_a_whole() -> None:
     must_be_german(kept.owner, pages, " ".join([covariates, *(content_of(one) for one in every)]))
     shown = german(kept.owner).get(pages[0]).content.decode()
     assert "sobald 400 Teilnehmende mit dem Würfel geantwortet haben" in shown
+    assert "in der ersten Sprache der Studie (English)" in shown
+    assert "first language" not in logged_in(kept.owner).get(pages[0]).content.decode()
     for kind in ("json", "html"):
         file = reverse("surveys:protocol_preregistration_file", args=[kept.slug, 1, kind])
         in_german = german(kept.owner).get(file).content

@@ -166,8 +166,14 @@ def test_another_first_language_hides_nothing() -> None:
 
 def test_a_copy_of_a_study_has_no_outdated_title() -> None:
     study = studies.create_study(definition=define(document()), owner=person(Role.INVESTIGATOR))
+    german = define(study.definition).title.in_language("de")
     copy = duplicate_study(define(study.definition), files=study.media_files.filter(current=True), slug="a-copy", owner=study.owner)
     assert stale(copy) == set()
+    for number in (2, 3):
+        definition, files = define(copy.definition), copy.media_files.filter(current=True)
+        copy = duplicate_study(definition, files=files, slug=f"copy-{number}", owner=study.owner)
+        titles = [f"Copy of {study.title} ({number})", f"Kopie von {german} ({number})"]
+        assert [define(copy.definition).title.in_language(code) for code in ("en", "de")] == titles
 
 
 def test_a_copy_of_a_study_keeps_an_outdated_title_outdated() -> None:

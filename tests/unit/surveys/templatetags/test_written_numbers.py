@@ -6,6 +6,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import translation
 
+from surveys.journey.forms import read_number
 from surveys.privacy.words import loss_in_words
 from surveys.templatetags.written_numbers import all_digits, floatformat
 
@@ -22,6 +23,17 @@ def test_a_number_has_the_digits_that_it_has_and_no_others(number: float, englis
 def test_what_is_negative_has_a_minus() -> None:
     with translation.override("de"):
         assert (floatformat(-0.256, 2), floatformat(-0.256, "2u")) == ("−0,26", "-0.26")
+
+
+def test_a_sign_stays_on_the_left_where_words_run_from_the_right() -> None:
+    """A mark before it says so to the browser, which would show “−1” as “1−”."""
+    answer = Template("{{ answer|sign_on_the_left }}")
+    for language, before in (("ar", "\N{LEFT-TO-RIGHT MARK}"), ("de", "")):
+        with translation.override(language):
+            assert (floatformat(-2, 0), all_digits(-2)) == (f"{before}−2", f"{before}−2")
+            assert [answer.render(Context({"answer": one})) for one in ("-1", "+1", "- no")] == [f"{before}-1", f"{before}+1", "- no"]
+            assert read_number("-7", minimum=-5, maximum=5)[1].count(before + "-7") == 1
+            assert read_number("-7", minimum=-5, maximum=5)[1].count(before + "−5") == 1
 
 
 @pytest.mark.parametrize(
