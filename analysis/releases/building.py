@@ -32,7 +32,7 @@ from analysis.packages.risk import people_alone_by_auxiliary, risk_summary, summ
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of, state_of_people
-from analysis.releases.protecting import Person, Protection, confirmed, protect, protect_again, sealed, still_asked
+from analysis.releases.protecting import Person, Protection, confirmed_in, protect, protect_again, sealed, still_asked
 from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
@@ -159,7 +159,8 @@ def _drawn_records(release: Release, people: Sequence[Person], definition: Study
     else:
         protected = protect(people, definition, protection, questions=questions)
         if asked := still_asked(protection):
-            alone = people_alone_by_auxiliary(protect(people, definition, confirmed(protection, asked), questions=questions).records)
+            all_of_them = confirmed_in(release.study, definition, protection, asked)
+            alone = people_alone_by_auxiliary(protect(people, definition, all_of_them, questions=questions).records)
     return {
         "records": {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)},
         "manifest": sealed(protected).decode(),

@@ -197,6 +197,12 @@ def confirmed(protection: Protection, names: Sequence[str]) -> Protection:
     return {**protection, "auxiliary": sorted({*protection["auxiliary"], *names})}
 
 
+def confirmed_in(study: Study, definition: StudyDefinition, protection: Protection, names: Sequence[str]) -> Protection:
+    """The same for a study, with the hierarchies that these answers need."""
+    again = confirmed(protection, names)
+    return {**again, "hierarchies": hierarchies_for(study, definition, again) | protection["hierarchies"]}
+
+
 def _anonymised(records: list[Record], protection: Protection, *, auxiliary: Sequence[str], share: float) -> "AnonymisedRecords":
     from candor.records.anonymising import anonymize
 

@@ -26,7 +26,7 @@ from analysis.packages.licences import LICENCES
 from analysis.publications.remembered import remember_publications, remember_retraction, why_unknown
 from analysis.releases import building
 from analysis.releases.people import released_people, state_of_people
-from analysis.releases.protecting import Protection, checked_choices, confirmed, hierarchies_for
+from analysis.releases.protecting import Protection, checked_choices, confirmed_in, hierarchies_for
 from analysis.releases.selectors import (
     may_decide,
     no_ledger,
@@ -175,9 +175,7 @@ def confirm_auxiliary(release: Release, *, names: Sequence[str], actor: User, sh
     _require_looked_at(release, sha256)
     if published_records(study, simulated=release.simulated) is not None:
         raise ReleaseError(_("Records of these people are public. Other records of them would tell more, so nothing can be confirmed now."))
-    protection = confirmed(protection, names)
-    suggested = hierarchies_for(study, protocol_in_force(study).definition, protection)
-    protection["hierarchies"] = suggested | protection["hierarchies"]
+    protection = confirmed_in(study, protocol_in_force(study).definition, protection, names)
     again = {"status": ReleaseStatus.QUEUED, "protection": protection, "due_at": timezone.now(), "attempts": 0, "stage": ""}
     Release.objects.filter(pk=release.pk).update(**{**NOT_ONE, **again})
     _record(release, actions.AUXILIARY_CONFIRMED, actor=actor, tell=Audience.TEAM, attributes=", ".join(names))
