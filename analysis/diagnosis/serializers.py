@@ -63,7 +63,7 @@ class FoundSerializer(serializers.Serializer[object]):
     estimated = serializers.FloatField(help_text="Share of studies with an estimate at all.")
     bias = SimulatedNumberSerializer()
     spread = SimulatedNumberSerializer(help_text="Standard deviation of the estimates.")
-    region = SimulatedNumberSerializer(help_text="Coverage of the likelihood region; null where sections are assigned, which have none.")
+    region = SimulatedNumberSerializer(help_text="Coverage of the intervals of results; null where sections are assigned: see `coverage`.")
     coverage = SimulatedNumberSerializer()
     unbounded = SimulatedNumberSerializer(help_text="Share of studies whose interval has no end.")
     power = SimulatedNumberSerializer()

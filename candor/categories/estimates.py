@@ -172,7 +172,7 @@ def _many_at_ends(fit: CategoryFit, design: Design) -> bool:
     unit, rows = np.eye(len(design.categories)), fit.model
     shares = np.array([rows.of_arm(arm, unit) for arm in range(len(design.arms))])
     shares[:, 0, rows.honest] += 1  # x·p of the first answer
-    return many_at_ends(shares, fit, design)
+    return bool(many_at_ends(shares, fit, design))
 
 
 def _are_possible(fit: CategoryFit, design: Design) -> bool:

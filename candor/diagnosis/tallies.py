@@ -17,11 +17,12 @@ from candor.diagnosis.people import Cheating, Expected, Setting, answer_probabil
 from candor.estimators.cell_means import CellFit, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.contrasts import p_values
+from candor.estimators.effects import shares_of_answers
 from candor.estimators.intervals import fieller_limits, normal_quantile
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.likelihood.maximum import maximise
 from candor.likelihood.polytope import Polytope
-from candor.likelihood.region import model_test, quantile, quantile_for_effects
+from candor.likelihood.region import many_at_ends, model_test, quantile, quantile_for_effects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +54,8 @@ class Found:
     spread : Number
         Standard deviation of these estimates.
     region : Number
-        Share of studies whose likelihood region, the headline, holds τ, of those without an empty cell; None where sections are assigned,
-        which have no region.
+        Share of studies whose headline interval holds τ, of those without an empty cell; None where sections are assigned, which have
+        no likelihood region.
     coverage : Number
         Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ. With sections it is the
         headline.
@@ -264,18 +265,19 @@ def _one_by_one(design: Design, expected: Expected, setting: Setting, *, studies
     cells = answer_probabilities(design, expected, setting).ravel()
     drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
     counts = drawn.reshape(studies, *design.shape, 2).astype(float)
-    complete = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
+    complete = (counts.sum(axis=-1) > 0).all(axis=(1, 2))
     fit = maximum_likelihood_fit(counts, design)
     joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design, null_variances(counts, design))
     with np.errstate(invalid="ignore", divide="ignore"):
         contradicted = (chdtrc(fit.df, np.maximum(fit.statistic, 0)) < 0.05) if fit.df else np.zeros(studies, dtype=bool)
         tested = p_values(joint)
+        also = _in_wider_interval(joint, fit, design, expected, level=level)
     return _Studied(
         joint=joint,
         p_values=tested,
         multiplier=normal_quantile(level),
         contradicted=int(np.count_nonzero(contradicted)),
-        in_region=_in_region(complete, design, expected, level=level),
+        in_region=_in_region(counts[complete], design, expected, level=level, also=also[complete]),
     )
 
 
@@ -300,9 +302,11 @@ def _joint(fit: CellFit, counts: FloatArray, design: Design, null_variance: Floa
     return fit.joint_estimates(honest_proportion_used=used, null_variance=null_variance)
 
 
-def _in_region(counts: FloatArray, design: Design, expected: Expected, *, level: float) -> npt.NDArray[np.bool_]:
-    """Whether the likelihood region of every study and contrast holds τ, or the prevalence of a survey; where answers contradict the model
-    it is shown empty.
+def _in_region(
+    counts: FloatArray, design: Design, expected: Expected, *, level: float, also: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Whether the headline of every study and contrast holds τ, or the prevalence of a survey: the likelihood region, or what the interval
+    `also` holds. Where answers contradict the model it is shown empty.
     """
     polytope = Polytope(design=design)
     if design.is_survey:
@@ -316,7 +320,21 @@ def _in_region(counts: FloatArray, design: Design, expected: Expected, *, level:
     top = maximise(table, polytope.free())
     fits = model_test(table, polytope, top)[1] >= 1 - level
     heights = [maximise(table, one).log_likelihood for one in held]
-    return np.stack([fits & (2 * (top.log_likelihood - height) <= critical**2) for height in heights], axis=-1)
+    inside = np.stack([2 * (top.log_likelihood - height) <= critical**2 for height in heights], axis=-1)
+    return fits[:, None] & (inside | also)
+
+
+def _in_wider_interval(joint: JointEstimates, fit: CellFit, design: Design, expected: Expected, *, level: float) -> npt.NDArray[np.bool_]:
+    """Whether Fieller's set holds τ (see `fieller_interval`, with one side), where it is part of the headline (`many_at_ends`)."""
+    if design.is_survey or not design.identification.effect:
+        return np.zeros((len(fit.coefficients), len(design.treatments) or 1), dtype=bool)
+    effects, square = np.array(expected.effects), normal_quantile(level) ** 2
+    top, x = joint.honest_times_effect, joint.honest_proportion[..., None]
+    of_top, of_x = joint.honest_times_effect_variance, joint.honest_proportion_variance[..., None]
+    inside = (top - effects * x) ** 2 <= square * (of_top - 2 * effects * joint.covariance + effects**2 * of_x)
+    one_sided = (top**2 <= square * of_top) | (inside & (effects * top > 0))
+    found = np.where(x**2 > square * of_x, inside & (x > 0), one_sided)
+    return found & many_at_ends(shares_of_answers(fit, design), fit, design)[..., None]
 
 
 def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:

@@ -135,7 +135,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
     efficient = fit.joint_estimates(null_variance=null_variances(table, design))
     ends = region.effects
-    if identification.effect and many_at_ends(_shares(fit, design), fit, design):
+    if identification.effect and many_at_ends(shares_of_answers(fit, design), fit, design):
         ends = tuple(also_without_limits(one, _fieller(efficient, at, level=level), lowest=-1.0) for at, one in enumerate(ends))
     effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if design.treatments and identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
@@ -245,7 +245,7 @@ def _cheater_proportion(
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
     raw = 1 - float(fit.coefficients[fit.model.honest])
     error = None if no_variation else math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
-    if error is not None and not contradicted and many_at_ends(_shares(fit, design), fit, design):
+    if error is not None and not contradicted and many_at_ends(shares_of_answers(fit, design), fit, design):
         ends = also_without_limits(ends, cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0))
         interval = _interval(ends, level=level)
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
@@ -255,9 +255,29 @@ def _cheater_proportion(
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
 
 
-def _shares(fit: CellFit, design: Design) -> FloatArray:
-    """Rows that give x·p and x·(1 − p) of every arm from the coefficients, shape (K, 2, P)."""
-    unit = np.eye(len(fit.coefficients))
+def shares_of_answers(fit: CellFit, design: Design) -> FloatArray:
+    """Rows that give x·p and x·(1 − p) of every arm from the coefficients of one data set or of many.
+
+    Parameters
+    ----------
+    fit : CellFit
+        Its coefficients are x·p by arm, then x, then others; with a model that has x.
+    design : Design
+
+    Returns
+    -------
+    ndarray, shape (K, 2, P)
+
+    Examples
+    --------
+    >>> mirrored = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+    >>> design = Design.of(arms=("slides", "face"), control="slides", subsamples=mirrored)
+    >>> counts = np.array([[[98, 82], [82, 98]], [[80, 100], [64, 116]]], dtype=float)
+    >>> fit = maximum_likelihood_fit(counts, design)
+    >>> np.allclose((shares_of_answers(fit, design) @ fit.coefficients).sum(axis=1), fit.coefficients[fit.model.honest])
+    True
+    """
+    unit = np.eye(fit.coefficients.shape[-1])
     yes = unit[: len(design.arms)]
     return np.stack([yes, unit[fit.model.honest] - yes], axis=1)
 
@@ -274,7 +294,7 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
         honest_proportion_used=fit.coefficients[honest],
     )
     contradicted, found, notes = region.model_test.contradicts(level), [], []
-    limited = many_at_ends(_shares(fit, design), fit, design)
+    limited = many_at_ends(shares_of_answers(fit, design), fit, design)
     for index, arm in enumerate(design.arms):
         raw, value = float(joint.effect[index]), defined(region.best.prevalences[index])
         possible = 0 <= raw <= 1 and float(joint.honest_proportion) <= 1

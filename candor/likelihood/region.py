@@ -31,7 +31,7 @@ Ends = tuple[float, float]
 
 
 class LinearFit(Protocol):
-    """A fit without limits: coefficients (P,) with their covariance (P, P)."""
+    """A fit without limits: coefficients (..., P) with their covariance (..., P, P)."""
 
     @property
     def coefficients(self) -> FloatArray:
@@ -114,7 +114,7 @@ def quantile_at_an_end(level: float) -> float:
     return float(np.sqrt(brentq(lambda ratio: 0.75 * chdtrc(1, ratio) + 0.25 * chdtrc(2, ratio) - (1 - level), 0, 1000, xtol=1e-13)))
 
 
-def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
+def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> npt.NDArray[np.bool_]:
     """Whether two shares or more may be 0, or two effects −1 or 1: more than the quantiles of the region are for.
 
     Parameters
@@ -122,9 +122,13 @@ def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
     shares : ndarray, shape (K, C, P)
         Rows that give the shares of all answers in all arms, times x, from the coefficients.
     fit : LinearFit
-        Without limits.
+        Without limits, of one data set or of many.
     design : Design
         A yes/no question in one or two arms has too few ends.
+
+    Returns
+    -------
+    ndarray of bool, shape (...)
 
     Notes
     -----
@@ -139,11 +143,11 @@ def many_at_ends(shares: FloatArray, fit: LinearFit, design: Design) -> bool:
        nonstandard conditions. Journal of the American Statistical Association 82, 605–610.
     """
     if len(design.categories) == 2 and len(design.arms) <= FEW_ARMS:
-        return False
+        return np.zeros(fit.coefficients.shape[:-1], dtype=bool)
     x = shares[0].sum(axis=0)
     rows = np.concatenate([*shares, *(x - one + other for one, other in permutations(shares, 2))])
-    errors = np.sqrt(np.einsum("mp,pq,mq->m", rows, fit.covariance, rows))
-    return bool(np.count_nonzero(rows @ fit.coefficients < NEAR * errors) > 1)
+    errors = np.sqrt(np.einsum("mp,...pq,mq->...m", rows, fit.covariance, rows))
+    return np.asarray(np.count_nonzero(fit.coefficients @ rows.T < NEAR * errors, axis=-1) > 1)
 
 
 def also_without_limits(ends: Ends, without: Interval, *, lowest: float = 0.0) -> Ends:
