@@ -67,7 +67,7 @@ def alone_by_auxiliary(records: Iterable[Record]) -> float:
 
 
 def people_alone_by_auxiliary(records: Sequence[Record]) -> int:
-    """How many people these are."""
+    """The number of people whom nobody is like, their auxiliary answers known with the rest."""
     return round(alone_by_auxiliary(records) * len(records))
 
 
