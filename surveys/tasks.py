@@ -13,16 +13,12 @@ from jobs.registry import job, routine, routine_in_parts
 from surveys.allocation.drawing import draw_lines
 from surveys.allocation.services import draw_lists_ahead, studies_short_of_lines
 from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, vacuum_after_changes
-from surveys.batches.services import (
-    EVERYONE_COUNTED,
-    ORDER_OF_DAYS,
-    check_counts,
-    count_people_of_closed_studies,
-    renew_who_is_on_the_way,
-)
+from surveys.batches.recount import check_counts
+from surveys.batches.remembered_ends import keep_ends
+from surveys.batches.remembered_withdrawals import renew_withdrawals
+from surveys.batches.services import ENDS_KEPT, EVERYONE_COUNTED, ORDER_OF_DAYS, count_people_of_closed_studies, renew_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
-from surveys.journey.withdrawals import renew_withdrawals
 from surveys.models import BotRun, ListDrawing
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
@@ -98,6 +94,12 @@ def renew_shown_numbers() -> None:
 def count_everyone_after_the_end() -> None:
     """Count the people of studies that were closed, part by part; go on where a killed worker left it."""
     count_people_of_closed_studies()
+
+
+@routine(kind=ENDS_KEPT, every=HOURLY, queue=Queue.FIRST)
+def remember_ends() -> None:
+    """Write down beside the database how studies ended: with each end, or now where the disk was full."""
+    keep_ends()
 
 
 @routine(kind="kept_counts", every=DAILY)

@@ -35,7 +35,8 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.runs import full_results, resampling
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
-from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
+from surveys.batches.remembered_ends import FOLDER as ENDS
+from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from surveys.retention.remembered import FOLDER as DELETIONS
 from tests import kept_studies
@@ -147,7 +148,7 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def nothing_remembered(media_root: Path) -> Iterator[None]:
     """A test that rolls the database back is a restore, after which all that files remember would be done again."""
     yield
-    for folder in (CHARGES, DELETIONS, PUBLICATIONS, WITHDRAWALS):
+    for folder in (CHARGES, DELETIONS, ENDS, PUBLICATIONS, WITHDRAWALS):
         shutil.rmtree(media_root / folder, ignore_errors=True)
 
 

@@ -167,7 +167,7 @@ def count_everybody(site: Site) -> None:
         "from analysis.services import request_refresh as ask\n"
         "from surveys.models import Participant\n"
         "Participant.objects.update(counted=True)\n"
-        "from surveys.batches.services import check_counts\n"
+        "from surveys.batches.recount import check_counts\n"
         "check_counts()\n"
         "for kind in ('first_results', 'full_results'): ask(1, kind=kind)",
     )

@@ -28,7 +28,7 @@ from analysis.ledger.errors import ASKED_SINCE, RETURNED_HERE, LedgerError
 from analysis.models import Asking, AskingStatus, Budget, Charge, ChargeStep, Reached, Snapshot, Source
 from audit.beside import write_beside
 from audit.services import record
-from surveys.allocation.selectors import hash_of_first_list
+from surveys.lifecycle.selectors import hash_of_first_list
 
 T = TypeVar("T")
 FOLDER = ".charges"

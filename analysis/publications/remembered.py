@@ -23,9 +23,9 @@ from analysis.models import PUBLIC_RELEASES, DataSet, DataSetStatus, RecordPacka
 from audit.beside import write_beside
 from audit.services import record
 from jobs.registry import routine
-from surveys.allocation.selectors import hash_of_first_list
+from surveys.batches.remembered_withdrawals import folder_of_withdrawals
 from surveys.journey.services import replay_withdrawals
-from surveys.journey.withdrawals import folder_of_withdrawals
+from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import Study
 
 FOLDER = ".published"

@@ -34,13 +34,6 @@ def document_of_list(allocation_list: AllocationList, assignments: Iterable[Assi
     )
 
 
-def hash_of_first_list(study: Study) -> str:
-    """The published SHA-256 that tells this study from any other, also from one with its address that a restored back-up has lost; empty
-    before the launch.
-    """
-    return AllocationList.objects.filter(study=study).order_by("number").values_list("sha256", flat=True).first() or ""
-
-
 def were_changed_by_hand(study: Study) -> bool:
     """Whether somebody ever set a quota or stopped an arm while the study ran. Undoing it gives nobody who came meanwhile another arm."""
     return entries_about(study).filter(action=actions.ARM_CHANGED).exists()

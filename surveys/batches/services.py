@@ -37,16 +37,10 @@ from surveys.batches.selectors import (
 from surveys.batches.tally import (
     Tally,
     counted,
-    counted_lines,
-    differences,
-    kept_lines,
     kept_tally,
     not_counted,
-    read,
-    taken_until,
     tally_of,
     tally_of_people,
-    written_lines,
 )
 from surveys.batches.the_end import Ending, Standing, standing, the_end_of
 from surveys.counts import comers
@@ -60,6 +54,8 @@ ATTEMPTS = 3
 """How often the counts of a study are compared before its batches are found to come too fast."""
 EVERYONE_COUNTED = "everyone_counted"
 """The kind of work that counts the people of closed studies."""
+ENDS_KEPT = "remembered_ends"
+"""The kind of work that remembers ends beside the database."""
 FEW = 200
 """With more people left, a study that is closed leaves it to a worker to count them, part by part."""
 WAIT_UNTIL_THE_END = 4 * rules.LEAST
@@ -256,6 +252,7 @@ def _count_who_is_left(study: Study, found: list[Standing], ready: Ending | None
     show(study, ready.numbers, left_over=0)
     everyone_counted.send(sender=Study, study_id=study.pk)
     transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
+    transaction.on_commit(lambda: send_now(ENDS_KEPT))
 
 
 def count_people_of_closed_studies() -> None:
@@ -268,12 +265,17 @@ def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
     """After the end, hold back people of the group of somebody who was counted and is deleted: no difference is theirs alone.
 
     Those held back before stay so. If they were let in again and others drawn, this person would be missing each time, beside ever others:
-    after a few withdrawals they would be the only one who always was. A group that would be too small after that is held back as a whole.
-    Call it with the study locked. (While a study runs, the next batch does so.)
+    after a few withdrawals they would be the only one who always was. Call it with the study locked. (While a study runs, the next batch
+    does so.)
     """
-    shown, smallest = group_of(withdrawn).filter(counted=True), 2 * rules.LEAST - 1
+    hold_back(study, group_of(withdrawn), rules.LEAST - 1)
+
+
+def hold_back(study: Study, alike: QuerySet[Participant], people: int) -> None:
+    """Take so many of these out of the shown numbers, or all of a group that would be too small after that. The study is locked."""
+    shown, smallest = alike.filter(counted=True), people + rules.LEAST
     too_small = shown[:smallest].count() < smallest
-    _count(study.pk, those_who_hide(study, shown, smallest if too_small else rules.LEAST - 1), shown=False)
+    _count(study.pk, those_who_hide(study, shown, smallest if too_small else people), shown=False)
     write_shown(study)
 
 
@@ -343,54 +345,12 @@ def forget_people(study_id: int, alike: Tally) -> None:
 def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
     if before != after:
         kept = kept_tally(study_id)
-        _keep(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
+        keep_counts(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
 
 
-def _keep(study_id: int, tally: Tally) -> None:
+def keep_counts(study_id: int, tally: Tally) -> None:
     if not KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1):
         KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
-
-
-def count_again(study: Study) -> None:
-    """Keep counts made anew from the rows of people. Nobody is held while they are counted, unless batches come all the time."""
-    for attempt in range(ATTEMPTS + 1):
-        changes = State.of(study).changes
-        found = counted(study=study.pk), counted_lines(study.pk, {})
-        with transaction.atomic():
-            Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
-            unchanged = State.of(study).changes == changes
-            if unchanged or attempt == ATTEMPTS:
-                tally, lines = found if unchanged else (counted(study=study.pk), counted_lines(study.pk, {}))
-                _keep(study.pk, tally)
-                KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(lines))
-                write_shown(study)
-                return
-
-
-def wrong_counts(study: Study) -> dict[str, int] | None:
-    """How many kept counts of each kind differ from what the rows of people tell. None: nothing is kept yet, or batches came all the time.
-
-    It holds no row, so that nobody waits: counts that were written meanwhile are compared again.
-    """
-    for _attempt in range(ATTEMPTS):
-        before = KeptCounts.objects.filter(study=study.pk, changes__gt=0).first()
-        if before is None:
-            return None
-        found = counted(study=study.pk)
-        if KeptCounts.objects.filter(study=study.pk, changes=before.changes).exists():
-            lines = kept_lines(study.pk)
-            return differences(read(before), found) | ({} if lines == taken_until(study.pk, lines) else {"lines": 1})
-    return None
-
-
-def check_counts() -> None:
-    """Compare the kept counts of all studies with the rows of people, and count again where they differ or where there are none."""
-    for study in Study.objects.filter(protocol__isnull=False).defer("definition"):
-        wrong = wrong_counts(study)
-        if wrong:
-            logger.error("The kept counts of %s were wrong and are counted again; please report this: %s", study.slug, ", ".join(wrong))
-        if wrong or not KeptCounts.objects.filter(study=study, changes__gt=0).exists():
-            count_again(study)
 
 
 def _present(study: Study) -> int:

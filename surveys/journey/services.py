@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.batches.order_of_arrival import vacuum_soon
+from surveys.batches.remembered_withdrawals import remember_withdrawal, remembered_withdrawals
 from surveys.batches.services import forget_people, hide_withdrawal
 from surveys.batches.tally import tally_of_people
 from surveys.errors import (
@@ -41,7 +42,7 @@ from surveys.journey.participant_store import (
     read_study,
     write,
 )
-from surveys.journey.withdrawals import Receipt, Replayed, remember_withdrawal, remembered_withdrawals, require_findable
+from surveys.journey.withdrawals import Receipt, Replayed, require_findable
 from surveys.models import ENDED, RUNNING, CategoryResponse, CounterKind, DirectAnswer, Participant, Response, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.questions.entry import NamedWay
@@ -344,12 +345,12 @@ def withdraw(study: Study, *, code: str) -> Receipt | None:
     return receipt
 
 
-def replay_withdrawals(folder: Path) -> Replayed:
-    """Withdraw again everybody who is remembered in the folder and whom a restored back-up brought back."""
+def replay_withdrawals(folder: Path, *, of: Study | None = None) -> Replayed:
+    """Withdraw again everybody, or everybody `of` a study, who is remembered in the folder and whom a restored back-up brought back."""
     remembered = remembered_withdrawals(folder)
     back = Participant.objects.filter(withdrawal_hash__in=remembered).select_related("study").defer("study__definition")
     again, refused = 0, 0
-    for participant in back:
+    for participant in back if of is None else back.filter(study=of):
         try:
             with transaction.atomic():
                 found = participant.withdrawal_hash

@@ -1,6 +1,6 @@
 """The decisions under which a study may recruit, or may not."""
 
-from surveys.models import RUNNING, Decision, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, AllocationList, Decision, Study, StudyStatus, Verdict
 
 
 def approval_of(study: Study) -> Decision | None:
@@ -17,3 +17,10 @@ def stopped_by(study: Study) -> Decision | None:
         return decisions.filter(verdict=Verdict.SUSPENDED).last()
     newest = decisions.last() if study.submitted_id is None and study.status in (StudyStatus.DRAFT, *RUNNING) else None
     return newest if newest is not None and newest.verdict in (Verdict.CHANGES, Verdict.REJECTED) else None
+
+
+def hash_of_first_list(study: Study) -> str:
+    """The published SHA-256 that tells this study from any other, also from one with its address that a restored back-up has lost; empty
+    before the launch.
+    """
+    return AllocationList.objects.filter(study=study).order_by("number").values_list("sha256", flat=True).first() or ""

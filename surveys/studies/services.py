@@ -256,7 +256,7 @@ def resume(study: Study, *, actor: User) -> Study:
     return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)
 
 
-def close(study: Study, *, actor: User) -> Study:
+def close(study: Study, *, actor: User | None) -> Study:
     """End the study for everybody and publish the allocation list. With many people left, a worker counts them before numbers are shown."""
     ready = the_end_of(study) if few_are_left(study) else None
     return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED, ready=ready)

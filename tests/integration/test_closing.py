@@ -19,9 +19,10 @@ from jobs.models import Routine
 from surveys import actions
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import stays_running
+from surveys.batches.recount import wrong_counts
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress, shown_counts
-from surveys.batches.services import EVERYONE_COUNTED, count_next_batch, wrong_counts
+from surveys.batches.services import EVERYONE_COUNTED, count_next_batch
 from surveys.batches.tally import tally_of
 from surveys.counts import exact_counts
 from surveys.errors import StudyClosedError, TransitionError

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from analysis.answers.datasets import category_counts, cell_counts
 from surveys.batches import numbers, selectors
 from surveys.batches import services as batches
+from surveys.batches.recount import check_counts, count_again, wrong_counts
 from surveys.batches.selectors import counted_people, everybody, shown_counts
-from surveys.batches.services import count_again, count_next_batch, show_who_is_on_the_way, wrong_counts
+from surveys.batches.services import count_next_batch, show_who_is_on_the_way
 from surveys.batches.tally import counted, counted_lines, kept_lines, lines_by_group, tally_of
 from surveys.counts import exact_counts, present_people, taken_lines
 from surveys.journey import services as participation
@@ -153,7 +154,7 @@ def test_a_wrong_count_is_found_named_and_repaired(caplog: pytest.LogCaptureFixt
         call_command("recount", study.slug)
     assert "wrong: answers (" in capsys.readouterr().out
     with caplog.at_level(logging.ERROR):
-        batches.check_counts()
+        check_counts()
     assert "answers" in caplog.text
     assert wrong_counts(study) == {}
     with pytest.raises(CommandError, match="found nowhere"):
@@ -171,7 +172,7 @@ def test_after_an_upgrade_rows_are_counted_until_the_counts_are_kept() -> None:
     withdraw(study, counted=True)
     require_right(study)
     KeptCounts.objects.all().delete()
-    batches.check_counts()
+    check_counts()
     assert KeptCounts.objects.get().changes
     require_right(study)
 

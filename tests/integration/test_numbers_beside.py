@@ -2,6 +2,7 @@
 
 import pytest
 
+from surveys.batches import recount
 from surveys.batches import services as batches
 from surveys.batches.numbers import State
 from surveys.batches.selectors import batch_progress, consent_counts, people_in_tens, shown_counts, version_of_shown_numbers, ways_shown
@@ -51,14 +52,14 @@ def test_a_batch_and_a_withdrawal_move_people_of_their_own_study_alone(two_studi
     assert batches.count_next_batch(study)
     withdraw_one(study)
     batches.keep_shown_numbers(study)
-    batches.count_again(study)
+    recount.count_again(study)
     assert numbers_of(beside) == kept
     kept = numbers_of(study)
     assert batches.show_who_is_on_the_way(beside), "enough have come, although more are in the numbers of the other study"
     assert batches.count_next_batch(beside)
     batches.keep_shown_numbers(beside)
     assert numbers_of(study) == kept
-    assert [batches.wrong_counts(one) for one in two_studies] == [{}, {}]
+    assert [recount.wrong_counts(one) for one in two_studies] == [{}, {}]
     assert [bool(ways_shown(one)) for one in two_studies] == [True, False]
     found = exact_counts(beside)
     assert (found.declined, found.withdrew, found.consented, comers(beside)) == (0, 0, 2 * PEOPLE, 2 * PEOPLE)
@@ -80,13 +81,13 @@ def test_a_closing_shows_everybody_of_its_own_study_alone(two_studies: tuple[Stu
     withdraw_one(study)
     assert len({(one.arm, one.subsample) for one in everybody.filter(counted=False)}) == 1
     assert numbers_of(beside) == kept, "withheld as before"
-    assert [batches.wrong_counts(one) for one in two_studies] == [{}, {}]
+    assert [recount.wrong_counts(one) for one in two_studies] == [{}, {}]
 
 
 def test_counts_of_one_study_are_made_anew_although_others_are_kept(two_studies: tuple[Study, Study]) -> None:
     study, beside = two_studies
     kept = numbers_of(beside)
     KeptCounts.objects.filter(study=study).delete()
-    batches.check_counts()
-    assert batches.wrong_counts(study) == {}
+    recount.check_counts()
+    assert recount.wrong_counts(study) == {}
     assert numbers_of(beside) == kept

@@ -18,7 +18,7 @@ from analysis.ledger.selectors import asked_before
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Asking, Charge, Source
 from audit.models import Entry
-from surveys.allocation.selectors import hash_of_first_list
+from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import Study
 from tests.back_ups import files_of, lost_with_the_back_up
 from tests.data_sets import approved

@@ -14,9 +14,9 @@ from analysis.publications.remembered import keep_publications, publish_again, u
 from analysis.releases import services
 from analysis.releases.selectors import obstacles
 from audit.models import Entry
+from surveys.batches.remembered_withdrawals import remember_withdrawal
 from surveys.errors import JourneyError
 from surveys.journey import services as participation
-from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import Participant, Study, StudyStatus
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up

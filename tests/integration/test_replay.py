@@ -10,12 +10,12 @@ from django.core.management import CommandError, call_command
 from accounts.models import Role
 from analysis.ledger import services as ledger
 from analysis.publications.remembered import keep_publications
-from surveys.allocation.selectors import hash_of_first_list
+from surveys.batches.remembered_withdrawals import remember_withdrawal
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress
 from surveys.batches.services import count_next_batch
 from surveys.journey.services import withdraw
-from surveys.journey.withdrawals import remember_withdrawal
+from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import Participant, Study
 from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
@@ -53,6 +53,7 @@ def much_since_the_back_up() -> Study:
 
 NONE_RUNS = "0 running studies show no other numbers until enough new people have come."
 ALL_OF_IT = [
+    "0 studies were closed again, with 0 withdrawals.",
     "1 withdrawals are remembered, 1 were done again.",
     "The data of 1 studies were marked as public again.",
     "The operational data of 1 studies and the rows of 0 data sets were deleted again.",
@@ -60,6 +61,7 @@ ALL_OF_IT = [
     NONE_RUNS,
 ]
 NOTHING = [
+    "0 studies were closed again, with 0 withdrawals.",
     "1 withdrawals are remembered, 0 were done again.",
     "The data of 0 studies were marked as public again.",
     "The operational data of 0 studies and the rows of 0 data sets were deleted again.",
@@ -82,7 +84,7 @@ def test_one_command_does_all_again_in_the_order_in_which_nothing_is_refused(cap
 def test_the_command_takes_what_another_host_remembers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     much_since_the_back_up()
     elsewhere = folder.rename(tmp_path / "from-another-host")
-    with pytest.raises(CommandError, match=r"expected a folder with \.withdrawals, \.published, \.forgotten, \.charges"):
+    with pytest.raises(CommandError, match=r"expected a folder with \.ended, \.withdrawals, \.published, \.forgotten, \.charges"):
         call_command("replay", "--folder", str(tmp_path / "nowhere"))
     call_command("replay", "--folder", str(elsewhere))
     assert capsys.readouterr().out.splitlines() == ALL_OF_IT
@@ -94,7 +96,7 @@ def test_a_file_that_cannot_be_read_holds_nothing_else_up(folder: Path, capsys: 
     with pytest.raises(CommandError, match="Not everything was done again"):
         call_command("replay")
     written = capsys.readouterr()
-    assert written.out.splitlines() == [*ALL_OF_IT[:3], NONE_RUNS]
+    assert written.out.splitlines() == [*ALL_OF_IT[:4], NONE_RUNS]
     assert ".charges: Expected a remembered charge or budget in" in written.err
     assert Study.objects.get(pk=study.pk).data_published
 

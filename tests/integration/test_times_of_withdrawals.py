@@ -15,11 +15,11 @@ from analysis.models import Release, ReleaseStatus, Run, RunKind, RunStatus
 from analysis.services import request_refresh
 from audit.models import Entry
 from surveys.actions import FORGETTING_BEGUN, FORGOTTEN
+from surveys.batches import remembered_withdrawals as withdrawals
+from surveys.batches.remembered_withdrawals import folder_of_withdrawals, remember_withdrawal, renew_withdrawals
 from surveys.batches.rules import LEAST
 from surveys.batches.services import people_change
-from surveys.journey import withdrawals
 from surveys.journey.services import withdraw
-from surveys.journey.withdrawals import folder_of_withdrawals, remember_withdrawal, renew_withdrawals
 from surveys.models import Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.selectors import panel_members

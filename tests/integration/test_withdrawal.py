@@ -14,13 +14,13 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from audit.models import Entry
+from surveys.batches.remembered_withdrawals import remember_withdrawal
 from surveys.batches.rules import LEAST
 from surveys.counts import exact_counts
 from surveys.definition import DIRECT
 from surveys.events import counted_people_changed
 from surveys.journey import services as participation
 from surveys.journey.visitors import COOKIE
-from surveys.journey.withdrawals import remember_withdrawal
 from surveys.models import CounterKind, Participant, Response, ShardedCounter, Step, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code

@@ -34,7 +34,7 @@ ADDRESSES = {"account_tokens", *(f"surveys:{name}" for name in STUDIES), *(f"ana
 """Names of views."""
 JOBS = {
     *("rehearsal", "diagnosis", "record_package", "deposit", "kept_answers", "log_head", "ends_of_approvals", "data_set_retention"),
-    *("remembered_charges", "remembered_publications", "remembered_retractions", "platform_keys"),
+    *("remembered_ends", "remembered_charges", "remembered_publications", "remembered_retractions", "platform_keys"),
 }
 """Kinds of work."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

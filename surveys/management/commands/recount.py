@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.batches.services import count_again, wrong_counts
+from surveys.batches.recount import count_again, wrong_counts
 from surveys.models import Study
 
 

@@ -15,16 +15,20 @@ from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.publications.remembered import publish_again, unknown_record_sets
 from analysis.publications.retractions import retract_again
 from surveys.batches.numbers import wait_for_new_people
+from surveys.batches.remembered_ends import FOLDER as ENDS
+from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
+from surveys.errors import SurveyError
 from surveys.journey.services import replay_withdrawals
-from surveys.journey.withdrawals import FOLDER as WITHDRAWALS
 from surveys.retention.remembered import FOLDER as DELETIONS
 from surveys.retention.services import forget_again
+from surveys.studies.closed_before import close_again
 
 
 class Command(BaseCommand):
     help = (
-        "Does again what was done after the back-up that is in the database now: withdrawals, publications, retractions, deletions, "
-        "charges to privacy budgets, their freezing and lowering. People who wait to be shown wait for new ones. Twice does no harm."
+        "Does again what was done after the back-up that is in the database now: ends of studies, withdrawals, publications, retractions, "
+        "deletions, charges to privacy budgets, their freezing and lowering. People who wait to be shown wait for new ones. Twice does no "
+        "harm."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,12 +41,18 @@ class Command(BaseCommand):
         for name, again in STEPS.items():
             try:
                 self.stdout.write(again((folder or Path(settings.MEDIA_ROOT)) / name))
-            except (LedgerError, OSError) as error:  # the other steps are done all the same
+            except (SurveyError, LedgerError, OSError) as error:  # the other steps are done all the same
                 failed = True
                 self.stderr.write(f"{name}: {error}")
         self.stdout.write(f"{wait_for_new_people()} running studies show no other numbers until enough new people have come.")
         if failed:
             raise CommandError("Not everything was done again. Put right what is named above, then repeat this.")
+
+
+def _ends(folder: Path) -> str:
+    """Before the withdrawals, which are hidden among others after the end."""
+    done = close_again(folder)
+    return f"{done.studies} studies were closed again, with {done.withdrawals} withdrawals."
 
 
 def _withdrawals(folder: Path) -> str:
@@ -83,5 +93,11 @@ def _ledgers(folder: Path) -> str:
     return f"{charges} charges were made again, {limits} budgets were frozen or lowered again."
 
 
-STEPS: dict[str, Callable[[Path], str]] = {WITHDRAWALS: _withdrawals, PUBLICATIONS: _publications, DELETIONS: _deletions, CHARGES: _ledgers}
+STEPS: dict[str, Callable[[Path], str]] = {
+    ENDS: _ends,
+    WITHDRAWALS: _withdrawals,
+    PUBLICATIONS: _publications,
+    DELETIONS: _deletions,
+    CHARGES: _ledgers,
+}
 """The steps, in their order, by the name of the folder that remembers each."""

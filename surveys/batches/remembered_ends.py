@@ -1,0 +1,122 @@
+"""Ends of studies, remembered beside the database: a second end, after a back-up was restored, tells nobody beside the first one.
+
+Each is one file below MEDIA_ROOT. Its name is the hash of the study's first allocation list, which is drawn once. It holds the day, and for
+each group of people that hides a withdrawal a fingerprint of those who were shown, and how many were left out. The files stay for good.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import F, QuerySet, Value
+
+from audit.beside import write_beside
+from surveys.batches import rules
+from surveys.batches.selectors import REFUSED, group_of
+from surveys.errors import SurveyError
+from surveys.lifecycle.selectors import hash_of_first_list
+from surveys.models import ENDED, Participant, Step, Study
+from surveys.protocols import protocol_in_force
+from surveys.questions.sections import SECTION
+
+FOLDER = ".ended"
+
+
+@dataclass(slots=True)
+class Group:
+    """People who hide each other's withdrawals, as they stand in the shown numbers."""
+
+    one: UUID
+    """Somebody of them."""
+    shown: int = 0
+    left_out: int = 0
+    keys: int = 0
+    """The exclusive or of the keys of those who are shown. Keys are random, so that other people have another one."""
+
+    @property
+    def fingerprint(self) -> str:
+        return sha256(self.keys.to_bytes(16, "big")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """A group that an end before showed with other people, because a back-up has lost some or somebody came since."""
+
+    alike: "QuerySet[Participant]"
+    now: Group
+    left_out_before: int
+
+    @property
+    def to_hold_back(self) -> int:
+        """How many to leave out once people who left are withdrawn again. So many more are gone than after any of these withdrawals then
+        that what was shown before and what is shown now differ by `LEAST` people, the lost ones apart: each hid itself among `LEAST`.
+        """
+        left = self.now.shown + self.now.left_out - self.alike.count()
+        gone = self.now.shown - self.alike.filter(counted=True).count()
+        return (left + 1) * rules.LEAST + self.left_out_before - gone
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An end, as it is remembered."""
+
+    day: date
+    groups: dict[str, tuple[str, int]]
+    """Fingerprint and number of people left out, by the name of the group."""
+
+
+def folder_of_ends() -> Path:
+    return Path(settings.MEDIA_ROOT) / FOLDER
+
+
+def keep_ends() -> None:
+    """Write the ends to the disk that are not there yet. People who withdrew before that make another fingerprint, which leaves out more
+    people than it has to.
+    """
+    folder = folder_of_ends()
+    for study in Study.objects.filter(status__in=ENDED, numbers_withheld=False, forgotten_on=None).defer("definition"):
+        name = hash_of_first_list(study)
+        if name and not (folder / name).exists():
+            groups = {group: (found.fingerprint, found.left_out) for group, found in _groups(study).items()}
+            write_beside(folder / name, json.dumps({"day": str(study.closed_on), "groups": groups}, sort_keys=True))
+
+
+def end_of(study: Study, *, within: Path) -> End | None:
+    """The end of this study that the folder of ends remembers, whether the database knows it or not."""
+    name = hash_of_first_list(study)
+    if not name or not (within / name).is_file():
+        return None
+    try:
+        found = json.loads((within / name).read_text(encoding="ascii"))
+        return End(date.fromisoformat(found["day"]), {group: (str(mark), int(left)) for group, (mark, left) in found["groups"].items()})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise SurveyError(f"Expected how a study ended in {name}, found something else ({error}).") from error
+
+
+def shown_otherwise(study: Study, before: End) -> Iterator[Otherwise]:
+    """The groups of this ended study that the end before showed with other people."""
+    for name, group in _groups(study).items():
+        fingerprint, left_out = before.groups.get(name, ("", 0))
+        if fingerprint != group.fingerprint:
+            yield Otherwise(group_of(Participant.objects.get(pk=group.one)), group, left_out)
+
+
+def _groups(study: Study) -> dict[str, Group]:
+    """The groups of `group_of`, by their names."""
+    section = F(f"background__{SECTION}") if protocol_in_force(study).definition.in_sections else Value("")
+    people = Participant.objects.filter(study=study).annotate(answered=~REFUSED, part=section)
+    columns = ("pk", "counted", "step", "is_bot", "subsample", "arm", "answered", "part")
+    found: dict[str, Group] = {}
+    for key, counted, step, is_bot, *finished in people.values_list(*columns).iterator():
+        group = found.setdefault(json.dumps([is_bot, *(finished if step == Step.FINISHED else [])]), Group(key))
+        if counted:
+            group.shown += 1
+            group.keys ^= key.int
+        else:
+            group.left_out += 1
+    return found

@@ -1,0 +1,57 @@
+"""Closes studies again that were closed before a back-up was restored."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db import transaction
+
+from surveys.batches.remembered_ends import End, end_of, shown_otherwise
+from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
+from surveys.batches.services import count_everyone, hold_back
+from surveys.errors import SurveyError
+from surveys.journey.services import replay_withdrawals
+from surveys.models import RUNNING, Study
+from surveys.studies.services import close
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedAgain:
+    studies: int
+    withdrawals: int
+    """Those done again of people of these studies."""
+
+
+def close_again(within: Path) -> ClosedAgain:
+    """Close the running studies whose end is remembered in this folder, and withdraw the people again who are remembered beside it.
+
+    Each is closed in one transaction, in which nobody sees its numbers. People who withdrew after the end are hidden among the same people
+    as then. Groups in which the back-up has lost somebody, or to which somebody came since, leave many people out. A file that cannot be
+    read keeps no other study from it.
+    """
+    studies, withdrawals, wrong = 0, 0, []
+    for study in Study.objects.filter(status__in=RUNNING).defer("definition").order_by("pk"):
+        try:
+            end = end_of(study, within=within)
+        except SurveyError as error:
+            wrong.append(str(error))
+            continue
+        if end is not None:
+            withdrawals += _close_again(study, end, leaving=within.parent / WITHDRAWALS)
+            studies += 1
+    if wrong:
+        raise SurveyError(" ".join(wrong))
+    return ClosedAgain(studies=studies, withdrawals=withdrawals)
+
+
+@transaction.atomic
+def _close_again(study: Study, end: End, *, leaving: Path) -> int:
+    close(study, actor=None)
+    now = Study.objects.filter(pk=study.pk)
+    now.update(closed_on=end.day)
+    if now.filter(numbers_withheld=True).exists():  # many people are left
+        count_everyone(study)
+    others = list(shown_otherwise(study, end))
+    again = replay_withdrawals(leaving, of=study).again
+    for one in others:
+        hold_back(study, one.alike, one.to_hold_back)
+    return again
