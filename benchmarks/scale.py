@@ -193,8 +193,8 @@ def measure(size: int, probe: Probe, kinds: Collection[str] = ()) -> dict[str, F
     from surveys.allocation.selectors import allocation_document
     from surveys.allocation.services import change_arm, draw_lists_ahead, has_room, take_slot
     from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
-    from surveys.batches.recount import count_again, wrong_counts
-    from surveys.batches.services import count_next_batch, count_people_of_closed_studies, keep_shown_numbers
+    from surveys.batches.recount import wrong_counts
+    from surveys.batches.services import count_again, count_next_batch, count_people_of_closed_studies, keep_shown_numbers
     from surveys.journey.services import _withdraw
     from surveys.models import AllocationSlot, ListDrawing, Participant, Study, StudyStatus
     from surveys.protocols import protocol_in_force

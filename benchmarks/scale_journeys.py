@@ -42,8 +42,7 @@ def serve(end: Connection, name: str, people: int, beside: int) -> None:
     from django.test import Client
     from django.test.utils import setup_test_environment
 
-    from surveys.batches.recount import count_again
-    from surveys.batches.services import keep_shown_numbers
+    from surveys.batches.services import count_again, keep_shown_numbers
     from tests.factories import recruiting_study, walk
 
     setup_test_environment(debug=False)

@@ -14,13 +14,13 @@ from surveys.allocation.drawing import draw_lines
 from surveys.allocation.services import draw_lists_ahead, studies_short_of_lines
 from surveys.batches.order_of_arrival import Place, forget_order_of_days, forget_recent_order, vacuum_after_changes
 from surveys.batches.recount import check_counts
-from surveys.batches.remembered_ends import keep_ends
 from surveys.batches.remembered_withdrawals import renew_withdrawals
 from surveys.batches.services import ENDS_KEPT, EVERYONE_COUNTED, ORDER_OF_DAYS, count_people_of_closed_studies, renew_who_is_on_the_way
 from surveys.classroom.services import delete_rooms_of_earlier_days
 from surveys.errors import SurveyError
 from surveys.models import BotRun, ListDrawing
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
+from surveys.restores.remembered import keep_ends
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
 from surveys.studies.services import close_lapsed_studies, open_drawn

@@ -35,9 +35,9 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.runs import full_results, resampling
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
-from surveys.batches.remembered_ends import FOLDER as ENDS
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
+from surveys.restores.remembered import FOLDER as ENDS
 from surveys.retention.remembered import FOLDER as DELETIONS
 from tests import kept_studies
 from tests.call_stack import keep_in_one_chunk

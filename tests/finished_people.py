@@ -10,8 +10,7 @@ from typing import Any
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from candor.designs.categories import TRUTH
-from surveys.batches.recount import count_again
-from surveys.batches.services import keep_shown_numbers
+from surveys.batches.services import count_again, keep_shown_numbers
 from surveys.models import AllocationSlot, CategoryResponse, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import SECTION

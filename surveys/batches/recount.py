@@ -1,31 +1,12 @@
-"""The kept counts of a study, compared with the rows of its people, and made anew."""
+"""The kept counts of a study, compared with the rows of its people."""
 
 import logging
 
-from django.db import transaction
-
-from surveys.batches.numbers import State, write_shown
-from surveys.batches.services import ATTEMPTS, keep_counts
-from surveys.batches.tally import counted, counted_lines, differences, kept_lines, read, taken_until, written_lines
+from surveys.batches.services import ATTEMPTS, count_again
+from surveys.batches.tally import counted, differences, kept_lines, read, taken_until
 from surveys.models import KeptCounts, Study
 
 logger = logging.getLogger(__name__)
-
-
-def count_again(study: Study) -> None:
-    """Keep counts made anew from the rows of people. Nobody is held while they are counted, unless batches come all the time."""
-    for attempt in range(ATTEMPTS + 1):
-        changes = State.of(study).changes
-        found = counted(study=study.pk), counted_lines(study.pk, {})
-        with transaction.atomic():
-            Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
-            unchanged = State.of(study).changes == changes
-            if unchanged or attempt == ATTEMPTS:
-                tally, lines = found if unchanged else (counted(study=study.pk), counted_lines(study.pk, {}))
-                keep_counts(study.pk, tally)
-                KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(lines))
-                write_shown(study)
-                return
 
 
 def wrong_counts(study: Study) -> dict[str, int] | None:

@@ -37,10 +37,12 @@ from surveys.batches.selectors import (
 from surveys.batches.tally import (
     Tally,
     counted,
+    counted_lines,
     kept_tally,
     not_counted,
     tally_of,
     tally_of_people,
+    written_lines,
 )
 from surveys.batches.the_end import Ending, Standing, standing, the_end_of
 from surveys.counts import comers
@@ -261,14 +263,17 @@ def count_people_of_closed_studies() -> None:
         count_everyone_in_parts(study)
 
 
-def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
+def hide_withdrawal(study: Study, *, withdrawn: Participant, leaving: Collection[str] = ()) -> None:
     """After the end, hold back people of the group of somebody who was counted and is deleted: no difference is theirs alone.
 
     Those held back before stay so. If they were let in again and others drawn, this person would be missing each time, beside ever others:
     after a few withdrawals they would be the only one who always was. Call it with the study locked. (While a study runs, the next batch
     does so.)
+
+    `leaving`: the hashes of people who are to be withdrawn next. One of them would hide somebody now and nobody afterwards, so that in
+    another order another number of people would be left.
     """
-    hold_back(study, group_of(withdrawn), rules.LEAST - 1)
+    hold_back(study, group_of(withdrawn).exclude(withdrawal_hash__in=leaving), rules.LEAST - 1)
 
 
 def hold_back(study: Study, alike: QuerySet[Participant], people: int) -> None:
@@ -345,12 +350,28 @@ def forget_people(study_id: int, alike: Tally) -> None:
 def _keep_change(study_id: int, *, before: Tally, after: Tally) -> None:
     if before != after:
         kept = kept_tally(study_id)
-        keep_counts(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
+        _keep(study_id, (kept and kept.changed(before=before, after=after)) or counted(study=study_id))
 
 
-def keep_counts(study_id: int, tally: Tally) -> None:
+def _keep(study_id: int, tally: Tally) -> None:
     if not KeptCounts.objects.filter(study=study_id).update(**tally.written(), changes=F("changes") + 1):
         KeptCounts.objects.create(study_id=study_id, **tally.written(), changes=1)
+
+
+def count_again(study: Study) -> None:
+    """Keep counts made anew from the rows of people. Nobody is held while they are counted, unless batches come all the time."""
+    for attempt in range(ATTEMPTS + 1):
+        changes = State.of(study).changes
+        found = counted(study=study.pk), counted_lines(study.pk, {})
+        with transaction.atomic():
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # people may come meanwhile; batches and withdrawals wait
+            unchanged = State.of(study).changes == changes
+            if unchanged or attempt == ATTEMPTS:
+                tally, lines = found if unchanged else (counted(study=study.pk), counted_lines(study.pk, {}))
+                _keep(study.pk, tally)
+                KeptCounts.objects.filter(study=study.pk).update(lines=written_lines(lines))
+                write_shown(study)
+                return
 
 
 def _present(study: Study) -> int:

@@ -1,6 +1,6 @@
 """Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -348,20 +348,20 @@ def withdraw(study: Study, *, code: str) -> Receipt | None:
 def replay_withdrawals(folder: Path, *, of: Study | None = None) -> Replayed:
     """Withdraw again everybody, or everybody `of` a study, who is remembered in the folder and whom a restored back-up brought back."""
     remembered = remembered_withdrawals(folder)
-    back = Participant.objects.filter(withdrawal_hash__in=remembered).select_related("study").defer("study__definition")
+    back = Participant.objects.filter(withdrawal_hash__in=remembered).select_related("study").defer("study__definition").order_by("pk")
     again, refused = 0, 0
     for participant in back if of is None else back.filter(study=of):
         try:
             with transaction.atomic():
                 found = participant.withdrawal_hash
-                again += _withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found]) is not None
+                again += bool(_withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found], leaving=remembered))
         except JourneyError:
             refused += 1
     return Replayed(remembered=len(remembered), again=again, refused=refused)
 
 
-def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
-    """`panel_number` is the hash that finds the number of a panel member."""
+def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str, leaving: Collection[str] = ()) -> Receipt | None:
+    """`panel_number` is the hash that finds the number of a panel member; `leaving` are the hashes of those who go with this person."""
     require_findable(study)  # now, so that nobody waits for the deletion of operational data
     # First the participant, then the study: every step locks them in this order. Others who withdraw wait for the rest alone.
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
@@ -386,15 +386,15 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
         forget_people(study.pk, counted_as)
     count(Count(study.pk, CounterKind.WITHDREW, frozen_protocol(participant.protocol_id).version))
     if participant.counted:
-        _forget_numbers_of(study, participant)
+        _forget_numbers_of(study, participant, leaving)
     transaction.on_commit(partial(answers_changed.send, sender=Study, study_id=study.pk))
     return receipt
 
 
-def _forget_numbers_of(study: Study, participant: Participant) -> None:
+def _forget_numbers_of(study: Study, participant: Participant, leaving: Collection[str]) -> None:
     """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
     if study.status in RUNNING or study.numbers_withheld:
         Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
     else:
-        hide_withdrawal(study, withdrawn=participant)
+        hide_withdrawal(study, withdrawn=participant, leaving=leaving)
     counted_people_changed.send(sender=Study, study_id=study.pk, withdrawn=participant)

@@ -17,7 +17,7 @@ from analysis.ledger.questions import KINDS
 from analysis.ledger.services import ask, freeze, lower
 from analysis.models import Charge, DataSet, Source
 from analysis.sources import table_files, text_files
-from surveys.batches.recount import count_again
+from surveys.batches.services import count_again
 from surveys.definition import DIRECT
 from surveys.models import Participant
 from surveys.questions.plans import PrivacyBudget

@@ -17,7 +17,7 @@ from analysis.stored_results import ONCE, document_of, read_results
 from candor.categories.distribution import estimate_distribution
 from candor.categories.estimates import estimate_categories
 from candor.categories.results import CategoryOutcome
-from surveys.batches.recount import count_again
+from surveys.batches.services import count_again
 from surveys.models import CategoryResponse, Participant, Response, Study
 from surveys.protocols import protocol_in_force
 from tests.categories import PROBATION, with_frequency

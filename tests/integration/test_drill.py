@@ -17,7 +17,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from surveys.journey import services, withdrawals
+from surveys.batches import remembered_withdrawals as withdrawals
+from surveys.journey import services
 from surveys.journey.services import replay_withdrawals, withdraw
 from surveys.models import Participant
 from surveys.tasks import forget_moments_of_withdrawals

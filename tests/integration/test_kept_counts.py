@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from analysis.answers.datasets import category_counts, cell_counts
 from surveys.batches import numbers, selectors
 from surveys.batches import services as batches
-from surveys.batches.recount import check_counts, count_again, wrong_counts
+from surveys.batches.recount import check_counts, wrong_counts
 from surveys.batches.selectors import counted_people, everybody, shown_counts
-from surveys.batches.services import count_next_batch, show_who_is_on_the_way
+from surveys.batches.services import count_again, count_next_batch, show_who_is_on_the_way
 from surveys.batches.tally import counted, counted_lines, kept_lines, lines_by_group, tally_of
 from surveys.counts import exact_counts, present_people, taken_lines
 from surveys.journey import services as participation

@@ -9,7 +9,8 @@ from django.urls import reverse
 from lxml import etree
 
 from analysis.models import RunKind
-from surveys.batches.recount import count_again, wrong_counts
+from surveys.batches.recount import wrong_counts
+from surveys.batches.services import count_again
 from surveys.bots.services import give_batch_a_day
 from surveys.models import Participant, Step, Study
 from tests.factories import logged_in, page_of, recruiting_study

@@ -17,13 +17,13 @@ from surveys import actions
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import those_who_hide
 from surveys.batches.recount import wrong_counts
-from surveys.batches.remembered_ends import keep_ends
 from surveys.batches.rules import LEAST
 from surveys.batches.services import ENDS_KEPT
 from surveys.counts import exact_counts
 from surveys.journey.services import withdraw
 from surveys.models import Participant, Study, StudyStatus
 from surveys.questions.sections import SECTION
+from surveys.restores.remembered import keep_ends
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up

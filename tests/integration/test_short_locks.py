@@ -17,10 +17,10 @@ from analysis.models import Release
 from surveys.allocation.services import change_arm, take_slot
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import HELD_AT_ONCE
-from surveys.batches.recount import count_again, wrong_counts
+from surveys.batches.recount import wrong_counts
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import by_group, shown_counts, waiting_people
-from surveys.batches.services import count_next_batch, show_who_is_on_the_way
+from surveys.batches.services import count_again, count_next_batch, show_who_is_on_the_way
 from surveys.batches.tally import tally_of
 from surveys.journey import services as participation
 from surveys.journey.withdrawals import Receipt

@@ -20,7 +20,7 @@ from analysis.sources.tables import FREE, MISSING, Table
 from analysis.sources.unpacked import UNPACKED
 from audit.models import Entry
 from candor.errors import DataError
-from surveys.batches.recount import count_again
+from surveys.batches.services import count_again
 from surveys.journey.services import withdraw
 from surveys.models import Participant, Response, Study
 from surveys.protocols import protocol_in_force

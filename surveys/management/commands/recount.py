@@ -2,7 +2,8 @@
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.batches.recount import count_again, wrong_counts
+from surveys.batches.recount import wrong_counts
+from surveys.batches.services import count_again
 from surveys.models import Study
 
 

@@ -15,13 +15,13 @@ from analysis.publications.remembered import FOLDER as PUBLICATIONS
 from analysis.publications.remembered import publish_again, unknown_record_sets
 from analysis.publications.retractions import retract_again
 from surveys.batches.numbers import wait_for_new_people
-from surveys.batches.remembered_ends import FOLDER as ENDS
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.errors import SurveyError
 from surveys.journey.services import replay_withdrawals
+from surveys.restores.remembered import FOLDER as ENDS
+from surveys.restores.services import close_again
 from surveys.retention.remembered import FOLDER as DELETIONS
 from surveys.retention.services import forget_again
-from surveys.studies.closed_before import close_again
 
 
 class Command(BaseCommand):

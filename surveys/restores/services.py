@@ -5,12 +5,12 @@ from pathlib import Path
 
 from django.db import transaction
 
-from surveys.batches.remembered_ends import End, end_of, shown_otherwise
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.batches.services import count_everyone, hold_back
 from surveys.errors import SurveyError
 from surveys.journey.services import replay_withdrawals
 from surveys.models import RUNNING, Study
+from surveys.restores.remembered import End, end_of, shown_otherwise
 from surveys.studies.services import close
 
 
