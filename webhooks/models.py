@@ -119,7 +119,6 @@ class Delivery(Lease):
     KEEPS_ITS_TIME = True
     RELATED = ("webhook__study",)
     ENDED_ON = "ended_on"
-    HELD: ClassVar = {"news": False}
     DONE: ClassVar = {"status": DeliveryStatus.DELIVERED, "error": ""}
     FAILED: ClassVar = {"status": DeliveryStatus.FAILED}
 
@@ -139,3 +138,10 @@ class Delivery(Lease):
 
     def __str__(self) -> str:
         return f"{self.event} to {self.webhook}: {self.status}"
+
+    def fail(self, error: str) -> None:
+        """Given up because its workers fell silent; but tried again where it happened again meanwhile."""
+        if self.mine().filter(news=True).exists():
+            self.wait(attempts=0, news=False, error=error)
+        else:
+            super().fail(error)

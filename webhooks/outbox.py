@@ -92,20 +92,23 @@ def forget() -> None:
 
 @transaction.atomic
 def _delivered(delivery: Delivery, *, answered: int) -> None:
-    """Done, unless it happened again while the message was on its way: then it goes once more."""
-    if delivery.mine().select_for_update().filter(news=True).exists():
-        delivery.wait(moment_for(delivery.webhook, delivery.event) - timezone.now(), attempts=0)
-    else:
+    if not _goes_once_more(delivery, answered=answered, error=""):
         delivery.finish(answered=answered)
 
 
 @transaction.atomic
 def _failed(delivery: Delivery, *, error: str, answered: int | None = None) -> None:
-    """Later once more. Something that happened while the message was on its way is tried for a day from now on."""
-    if delivery.mine().select_for_update().filter(news=True).exists():
-        delivery.wait(WAITS[0], attempts=0, answered=answered, error=error)
-    elif delivery.attempts >= delivery.MOST_ATTEMPTS:
+    """Later once more, at times that what happens meanwhile does not move: they would tell its minute."""
+    if delivery.attempts < delivery.MOST_ATTEMPTS:
+        delivery.wait(WAITS[delivery.attempts - 1], answered=answered, error=error)
+    elif not _goes_once_more(delivery, answered=answered, error=error):
         delivery.finish(status=DeliveryStatus.FAILED, answered=answered, error=error)
         logger.warning("A webhook was given up after %d attempts", delivery.attempts)
-    else:
-        delivery.wait(WAITS[delivery.attempts - 1], answered=answered, error=error)
+
+
+def _goes_once_more(delivery: Delivery, **outcome: object) -> bool:
+    """Whether it happened again since the first attempt. Then the message leaves as a new one would, and is tried for a day again."""
+    if not delivery.mine().select_for_update().filter(news=True).exists():
+        return False
+    delivery.wait(moment_for(delivery.webhook, delivery.event) - timezone.now(), attempts=0, news=False, **outcome)
+    return True

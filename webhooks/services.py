@@ -6,6 +6,7 @@ from functools import partial
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -99,7 +100,7 @@ def _before_messages(hook: Webhook, *, action: str, actor: User, details: dict[s
 
 def _waiting_again(hook: Webhook, delivery: Delivery) -> Delivery:
     """The message of this kind that waits, or else this one, to be sent now. It holds one message, and nothing that a new one needs."""
-    values = {"status": DeliveryStatus.WAITING, "due_at": timezone.now(), "holder": None, "attempts": 0, "ended_on": None}
+    values = {"status": DeliveryStatus.WAITING, "due_at": timezone.now(), "holder": None, "attempts": 0, "news": False, "ended_on": None}
     there = hook.deliveries.filter(event=delivery.event)
     while True:
         waiting = there.filter(status=DeliveryStatus.WAITING).select_for_update().first()
@@ -129,7 +130,7 @@ def emit(study_id: int, event: Event) -> None:
         if event in ONLY_ONCE and there.exists():
             continue
         waiting = there.filter(status=DeliveryStatus.WAITING)
-        news = {"news": True, "attempts": 0}  # it will tell of this too, and is tried as long as a message of its own
+        news = {"news": ExpressionWrapper(Q(attempts__gt=0), output_field=BooleanField())}  # one that has not left tells of this too
         if waiting.update(**news):
             continue
         try:

@@ -193,6 +193,7 @@ def invite_analyst(data_set: DataSet, *, addressee: str, actor: User) -> tuple[D
 @transaction.atomic
 def withdraw_invitation(data_set: DataSet, *, invitation_id: int, actor: User) -> None:
     """Disable the invitation's link from now on."""
+    data_set = _held(data_set)
     invitation = waiting_invitations(data_set).select_for_update(of=("self",)).filter(pk=invitation_id).first()
     if invitation is None:
         raise DataSetError(_("This invitation was accepted or withdrawn in the meantime."))
@@ -224,7 +225,8 @@ def approve_analysts(data_set: DataSet, *, analysts: Collection[int], actor: Use
 
 @transaction.atomic
 def remove_analyst(data_set: DataSet, *, user_id: int, actor: User) -> None:
-    """Remove somebody, or leave."""
+    """Remove somebody, or leave, also when the rows are deleted."""
+    data_set = _held(data_set)
     analyst = DataSetAnalyst.objects.select_related("user").filter(data_set=data_set, user_id=user_id).first()
     if analyst is None:
         raise DataSetError(_("This person is not an analyst of the data set any more."))
@@ -268,7 +270,7 @@ def _require_as_seen(data_set: DataSet, budget: tuple[float, float] | None, dele
 
 def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
     """The data set as it is now, which nobody else changes until the transaction ends."""
-    found = DataSet.objects.select_for_update(of=("self",)).select_related("owner").get(pk=data_set.pk)
+    found = _held(data_set)
     if found.forgotten_on is not None:
         raise DataSetError(_("The data are deleted."))
     if expected and found.status not in expected:
@@ -276,6 +278,10 @@ def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = 
     if reviewer and not DataSetSeat(reviewer, found).may_review:
         raise DataSetError(_("Another IRB officer decides: you have a part in this data set."))
     return found
+
+
+def _held(data_set: DataSet) -> DataSet:
+    return DataSet.objects.select_for_update(of=("self",)).select_related("owner").get(pk=data_set.pk)
 
 
 def _let_in(data_set: DataSet, seen: Collection[int]) -> list[str]:

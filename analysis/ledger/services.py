@@ -46,8 +46,7 @@ def ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked
 @transaction.atomic
 def _ask(source: Source, document: Mapping[str, object], *, actor: User) -> Asked:
     budget = _locked(source)
-    if not seat_at(budget.source, actor).may_ask:  # they may have lost it while they waited for the lock
-        raise LedgerError(_("You may not ask about these data any more."))
+    _require_seat(source, actor)
     question = read_question(document)
     if (earlier := same_question(budget, question)) is not None:
         if not earlier.waits and can_be_finished(earlier.charge):  # its noise is there: write the answer
@@ -79,6 +78,7 @@ def _ask(source: Source, document: Mapping[str, object], *, actor: User) -> Aske
         subject=source.whole,
         details={"number": charge.number, "question": charge.sha256, "rho": price.loss.rho, "pure_epsilon": price.loss.pure_epsilon},
     )
+    _require_seat(source, actor)  # the end of the log is held by now: whoever is removed after this is so in the log, too
     asked = asked_with(budget, charge.number)
     assert asked is not None
     return asked
@@ -150,6 +150,12 @@ def _locked(source: Source) -> Budget:
     if budget is None:
         raise LedgerError(_("No privacy budget was approved here, so no question can be asked."))
     return budget
+
+
+def _require_seat(source: Source, actor: User) -> None:
+    """Read again: they may have lost it while they waited."""
+    if not seat_at(Source.objects.select_related("study", "data_set").get(pk=source.pk), actor).may_ask:
+        raise LedgerError(_("You may not ask about these data any more."))
 
 
 def _to_change(source: Source) -> Budget:

@@ -60,6 +60,7 @@ class UserAdmin(SettingsAdmin, DjangoUserAdmin):  # type: ignore[type-arg]
     list_filter = ("role", "is_active")
     filter_horizontal = ()
     readonly_fields = ("last_login", "date_joined")
+    user_change_password = services.with_its_entry(DjangoUserAdmin.user_change_password)
     fieldsets = (
         (None, {"fields": ("username", "password", "role", "is_active")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),

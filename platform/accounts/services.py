@@ -1,8 +1,9 @@
 """Services that create accounts and give them roles and tokens. The audit log records every change."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from typing import TypeVar
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,6 +13,7 @@ from accounts.attempts import take_attempt
 from accounts.models import ApiToken, Language, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
+Act = TypeVar("Act", bound=Callable[..., object])
 LONGEST_TOKEN_DAYS = 366
 USUAL_TOKEN_DAYS = 90
 DEMO_ROLES = {
@@ -157,6 +159,11 @@ def record_logout(user: User) -> None:
 
 def record_new_password(user: User) -> None:
     record(actor=user, action=actions.PASSWORD_CHANGED, subject=user)
+
+
+def with_its_entry(act: Act) -> Act:
+    """The act of another library, such as its page for a new password: what it writes is there with the entry in our log, or not at all."""
+    return transaction.atomic(act)
 
 
 def record_second_factor(user: User, *, action: str, kind: str) -> None:

@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from accounts import views
 from accounts.access import in_own_language
+from accounts.services import with_its_entry
 from accounts.tokens import views as token_views
 
 
@@ -52,11 +53,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("signup/", _account("signup"), name="account_signup"),
     path("confirm/", _account("reauthenticate"), name="account_reauthenticate"),
     path("confirm/code/", _second_factor("base", "reauthenticate"), name="mfa_reauthenticate"),
-    path("password/", _account("password_change"), name="account_change_password"),
-    path("password/set/", _account("password_set"), name="account_set_password"),
+    path("password/", with_its_entry(_account("password_change")), name="account_change_password"),
+    path("password/set/", with_its_entry(_account("password_set")), name="account_set_password"),
     path("second-factor/", _second_factor("base", "index"), name="mfa_index"),
     path("second-factor/app/", _second_factor("totp", "activate_totp"), name="mfa_activate_totp"),
-    path("second-factor/app/off/", _second_factor("totp", "deactivate_totp"), name="mfa_deactivate_totp"),
+    path("second-factor/app/off/", with_its_entry(_second_factor("totp", "deactivate_totp")), name="mfa_deactivate_totp"),
     path("second-factor/codes/", _second_factor("recovery_codes", "view_recovery_codes"), name="mfa_view_recovery_codes"),
     path("second-factor/codes/new/", _second_factor("recovery_codes", "generate_recovery_codes"), name="mfa_generate_recovery_codes"),
     path("second-factor/codes/download/", _second_factor("recovery_codes", "download_recovery_codes"), name="mfa_download_recovery_codes"),
@@ -70,7 +71,7 @@ if settings.EMAIL_IS_CONFIGURED:
         # allauth puts the two parts of the secret together with a hyphen, and there are more of them in the second one.
         re_path(
             r"^password/forgotten/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
-            _account("password_reset_from_key"),
+            with_its_entry(_account("password_reset_from_key")),
             name="account_reset_password_from_key",
         ),
     ]

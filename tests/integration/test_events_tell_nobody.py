@@ -24,7 +24,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.jobs import Sent, catch, claimed, work_off
 from tests.releases import built_release, closed_study, withdraw_one
 from webhooks import outbox, selectors, services
-from webhooks.models import BY_PARTICIPANTS, DAY, MARK, Delivery, Event, Webhook
+from webhooks.models import BY_PARTICIPANTS, DAY, MARK, WAITS, Delivery, Event, Webhook
 from webhooks.services import add_webhook, emit
 
 pytestmark = pytest.mark.django_db
@@ -135,6 +135,30 @@ def test_results_that_a_withdrawal_changed_while_a_message_was_on_its_way_are_to
     due = Delivery.objects.get(event=Event.RESULTS_UPDATED).due_at
     assert due is not None
     assert round(due.timestamp()) % DAY.total_seconds() == 0
+
+
+def test_withdrawals_move_no_attempt_at_a_message_that_is_tried_again() -> None:
+    """Attack: a receiver that is always busy hears by the next pause, and staff by the number of attempts, that there was something new."""
+    study, pauses = new_study("busy"), []
+    add_finished_people(study, FIRST)
+    studies.close(study, actor=study.owner)
+    emit(study.pk, Event.RESULTS_UPDATED)
+    withdraw_one(study)
+    for attempt in range(Delivery.MOST_ATTEMPTS):
+        Delivery.objects.update(due_at=timezone.now())
+        under_way = claimed(Delivery.objects.get(event=Event.RESULTS_UPDATED))
+        if attempt == 1:
+            emit(study.pk, Event.RESULTS_UPDATED)
+        outbox._failed(under_way, answered=503, error="busy")
+        assert under_way.due_at is not None
+        pauses.append(under_way.due_at - timezone.now())
+        if attempt == 3:
+            emit(study.pk, Event.RESULTS_UPDATED)
+            assert Delivery.objects.get(pk=under_way.pk).attempts == 4
+    assert [round(pause.total_seconds()) for pause in pauses[:-1]] == [wait.total_seconds() for wait in WAITS]
+    again = Delivery.objects.get(pk=under_way.pk)
+    assert again.due_at is not None
+    assert (round(again.due_at.timestamp()) % DAY.total_seconds(), again.attempts) == (0, 0), "and then it is tried for a day"
 
 
 def test_a_message_that_was_sent_keeps_its_day_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable
 from functools import partial
+from threading import Event
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import Role, User
+from analysis import actions as analytics
+from analysis.data_sets.errors import DataSetError
+from analysis.data_sets.services import remove_analyst
 from analysis.diagnosis.services import Asked, delete_diagnosis, diagnose, stop_diagnosis
-from analysis.models import RecordSweep, Run, RunKind, RunStatus
+from analysis.ledger import services as ledger
+from analysis.ledger.errors import LedgerError
+from analysis.models import Charge, RecordSweep, Run, RunKind, RunStatus, Source
 from analysis.records.services import stop_sweep
 from analysis.services import cancel_full_results
 from audit.models import Entry
@@ -20,8 +26,10 @@ from surveys.models import EntryCode, MemberRole, Study, StudyMember
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes
 from surveys.sharing import services as sharing
+from tests.data_sets import approved, data_set, named
 from tests.factories import draft_study, person, recruiting_study
 from tests.jobs import catch, held
+from tests.ledgers import analyst_of, open_source, solved
 from tests.simultaneous import at_once, outcomes_at_once
 
 pytestmark = pytest.mark.usefixtures("postgresql")
@@ -116,3 +124,55 @@ def test_the_same_list_of_codes_that_is_sent_twice_at_once_is_added_once() -> No
     assert sum(at_once(*[partial(add_entry_codes, study, codes=codes, actor=study.owner)] * 2)) == len(codes)
     assert EntryCode.objects.filter(study=study).count() == len(codes)
     assert sum(counts_of(actions.CODES_ADDED)) == len(codes)
+
+
+def test_an_analyst_who_is_removed_twice_at_once_is_removed_once() -> None:
+    """Their owner presses the button, and they leave."""
+    for number in range(TIMES):
+        made, analyst = data_set(title=f"Marks {number}"), person(Role.ANALYST)
+        named(made, analyst)
+        outcomes = outcomes_at_once(*(partial(remove_analyst, made, user_id=analyst.pk, actor=one) for one in (made.owner, analyst)))
+        assert {type(one) for one in outcomes} == {DataSetError, type(None)}
+    assert Entry.objects.filter(action=analytics.ANALYST_REMOVED).count() == TIMES
+
+
+def analyst_of_a_study() -> tuple[Source, User, Callable[[], None]]:
+    source = open_source()
+    analyst = analyst_of(source, person(Role.ANALYST))
+    assert source.study is not None
+    return source, analyst, partial(sharing.remove_member, source.study, user_id=analyst.pk, actor=source.study.owner)
+
+
+def analyst_of_a_data_set() -> tuple[Source, User, Callable[[], None]]:
+    analyst = person(Role.ANALYST)
+    source = approved(analysts=(analyst,))
+    assert source.data_set is not None
+    return source, analyst, partial(remove_analyst, source.data_set, user_id=analyst.pk, actor=source.data_set.owner)
+
+
+@pytest.mark.parametrize("place", [analyst_of_a_study, analyst_of_a_data_set])
+def test_nobody_spends_a_budget_after_the_entry_of_their_removal(
+    place: Callable[[], tuple[Source, User, Callable[[], None]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were let in, and are removed before their question is written down."""
+    catch(monkeypatch)
+    source, analyst, remove = place()
+    let_in, removed, price = Event(), Event(), ledger.refusal
+
+    def meanwhile(*given: Any) -> str:
+        let_in.set()
+        assert removed.wait(20)
+        return price(*given)
+
+    def and_remove() -> None:
+        assert let_in.wait(20)
+        remove()
+        removed.set()
+
+    monkeypatch.setattr(ledger, "refusal", meanwhile)
+    item = {} if source.study else {"item": "quiz.q1"}
+    outcome, _none = outcomes_at_once(partial(ledger.ask, source, solved(rho=0.001, **item), actor=analyst), and_remove)
+    assert isinstance(outcome, LedgerError), outcome
+    assert not Charge.objects.exists()
+    gone = entries_about(source.whole).get(action__in=(actions.MEMBER_REMOVED, analytics.ANALYST_REMOVED))
+    assert not entries_about(source.whole).filter(actor_id=analyst.pk, sequence__gt=gone.sequence).exists()

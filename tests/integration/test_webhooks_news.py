@@ -45,9 +45,20 @@ def test_news_that_join_a_message_of_yesterday_are_tried_for_a_day_too(study: St
     assert Delivery.objects.get().status == DeliveryStatus.DELIVERED
 
 
+def test_news_outlive_the_last_worker_who_falls_silent(study: Study) -> None:
+    hook_of(study)
+    emit(study.pk, Event.REVIEW_DECIDED)
+    Delivery.objects.update(attempts=Delivery.MOST_ATTEMPTS - 1)
+    claimed(Delivery.objects.get())
+    emit(study.pk, Event.REVIEW_DECIDED)
+    assert Delivery.objects.get().take_over()
+    waits = Delivery.objects.get()
+    assert (waits.status, waits.attempts, waits.news, waits.holder) == (DeliveryStatus.WAITING, 0, False, None)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_two_events_at_once_the_one_that_comes_second_is_told_too(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both find no message. The first one's is sent before the second event is there for the program to read."""
+    """Both find no message. The first one's is the only one, and leaves once both events are there for the program to read."""
     hook_of(study)
     both = Barrier(2, timeout=20)
 
@@ -62,7 +73,10 @@ def test_of_two_events_at_once_the_one_that_comes_second_is_told_too(study: Stud
             emit(study.pk, Event.REVIEW_DECIDED)
 
     at_once(happen, happen)
-    assert Delivery.objects.get().news, "it goes once more if it was on its way already"
+    assert not Delivery.objects.get().news, "it has not left yet, and tells of both"
+    under_way = claimed(Delivery.objects.get())
+    emit(study.pk, Event.REVIEW_DECIDED)
+    assert Delivery.objects.get(pk=under_way.pk).news, "it goes once more"
 
 
 def test_the_very_message_is_sent_again_that_was_asked_for_or_the_one_that_waits(study: Study) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from allauth.account.signals import authentication_step_completed, password_changed, password_reset, password_set
-from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed, authenticator_reset
+from allauth.mfa.signals import authentication_failed, authenticator_removed
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
@@ -53,9 +54,11 @@ def new_password(sender: object, user: User, **kwargs: object) -> None:
     services.record_new_password(user)
 
 
-@receiver([authenticator_added, authenticator_reset])
-def second_factor_added(sender: object, user: User, authenticator: "Authenticator", **kwargs: object) -> None:
-    services.record_second_factor(user, action=actions.SECOND_FACTOR_ADDED, kind=authenticator.type)
+@receiver(post_save, sender="mfa.Authenticator")
+def second_factor_added(sender: object, instance: "Authenticator", created: bool, **kwargs: object) -> None:
+    """In the transaction that adds it. allauth's own signal comes after that one, and a process may end between the two."""
+    if created:
+        services.record_second_factor(instance.user, action=actions.SECOND_FACTOR_ADDED, kind=instance.type)
 
 
 @receiver(authenticator_removed)
