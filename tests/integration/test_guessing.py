@@ -236,6 +236,17 @@ def test_without_the_places_the_same_flood_keeps_many_threads_busy(
     assert watched_hashing.most > 1
 
 
+def test_the_next_one_waits_while_a_password_is_checked(postgresql: None) -> None:
+    door = Places(at_once=1, waiting=1)
+
+    def enter() -> bool:
+        with door.one():
+            time.sleep(0.2)
+        return True
+
+    assert at_once(enter, enter) == [True, True]
+
+
 def test_a_known_device_gets_in_while_strangers_crowd_the_door(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "WAIT_SECONDS", 0.05)
     at_work = Client()
