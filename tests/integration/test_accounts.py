@@ -129,6 +129,7 @@ def test_the_demo_has_one_person_per_role_however_often_it_starts() -> None:
     assert [user.pk for user in services.ensure_demo_users(password=PASSWORD)] == [user.pk for user in first]
     assert Entry.objects.count() == entries
     services.ensure_demo_users(password="another long password")
+    assert len(recorded(actions.CHANGED)) == len(first), "each of them was given it"
     assert Client().login(username="irb", password="another long password")
 
 

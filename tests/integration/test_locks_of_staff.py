@@ -13,11 +13,11 @@ from accounts.services import change_role, end_sessions, record_logout
 from analysis import services as analysis
 from audit.models import Entry
 from lti.models import BatchStatus, CreditBatch
-from lti.services import send_again
+from lti.services import make_batch, send_again
 from surveys.access import Seat
 from surveys.allocation import drawing, services
 from surveys.lifecycle.steps import locked
-from surveys.models import ListDrawing, MemberRole, Study, StudyMember, StudyStatus
+from surveys.models import CreditBook, ListDrawing, MemberRole, Study, StudyMember, StudyStatus
 from surveys.protocols import protocol_view_for
 from surveys.recruitment.services import add_entry_codes
 from surveys.rehearsal import services as rehearsal
@@ -148,6 +148,14 @@ def test_credit_that_two_people_send_again_at_once_is_sent_once(monkeypatch: pyt
     CreditBatch.objects.create(study=study, people=1, places=[{"sub": "ada"}], status=BatchStatus.FAILED)
     assert outcomes_of_two(*[partial(send_again, study, actor=study.owner)] * 2) == [1, 0]
     assert Entry.objects.filter(action="credit.sent_again").count() == 1
+
+
+def test_credit_that_waits_goes_into_one_batch_of_two_that_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+    study = recruiting_study()
+    CreditBook.objects.create(study=study, waiting=[{"sub": "ada"}])
+    first, second = outcomes_of_two(*[partial(make_batch, study)] * 2)
+    assert (CreditBatch.objects.get(), None) == (first, second)
 
 
 @pytest.mark.parametrize("begun", [False, True])
