@@ -12,10 +12,13 @@ from accounts.models import Role, User
 from accounts.services import change_role, end_sessions, record_logout
 from analysis import services as analysis
 from audit.models import Entry
-from lti.models import BatchStatus, CreditBatch
+from lti.models import BatchStatus, CreditBatch, ToolKey
 from lti.services import make_batch, send_again
+from lti.standard.keys import withdraw_key
 from surveys.access import Seat
 from surveys.allocation import drawing, services
+from surveys.credit.blind_signatures import new_key
+from surveys.credit.keys import encrypted
 from surveys.lifecycle.steps import locked
 from surveys.models import CreditBook, ListDrawing, MemberRole, Study, StudyMember, StudyStatus
 from surveys.protocols import protocol_view_for
@@ -156,6 +159,12 @@ def test_credit_that_waits_goes_into_one_batch_of_two_that_are_made_at_once(monk
     CreditBook.objects.create(study=study, waiting=[{"sub": "ada"}])
     first, second = outcomes_of_two(*[partial(make_batch, study)] * 2)
     assert (CreditBatch.objects.get(), None) == (first, second)
+
+
+def test_a_key_that_two_administrators_withdraw_at_once_is_withdrawn_once() -> None:
+    number = ToolKey.objects.create(private_key=encrypted(new_key()), signs=False).pk
+    assert outcomes_of_two(*[partial(withdraw_key, number)] * 2) == [True, False]
+    assert Entry.objects.filter(action="platform.key_withdrawn").count() == 1
 
 
 @pytest.mark.parametrize("begun", [False, True])

@@ -80,7 +80,8 @@ def test_with_a_second_factor_the_password_alone_opens_nothing(ada: User, commit
     wrong = f"{(int(code_of(secret)) + 1) % 10**6:06}"
     assert "Incorrect code" in other.post(CODE, {"code": wrong}).content.decode()
     assert not is_in(other)
-    assert len(recorded(actions.SECOND_FACTOR_FAILED)) == 1
+    acted = dict(Entry.objects.filter(action__startswith="account.second_factor").values_list("action", "actor"))
+    assert acted == {actions.SECOND_FACTOR_ADDED: ada.pk, actions.SECOND_FACTOR_FAILED: None}, "a wrong code is perhaps somebody else's"
     other.post(CODE, {"code": code_of(secret)})
     assert is_in(other)
 
