@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.attempts import take_attempt
 from accounts.models import ApiToken, Language, Role, TokenScope, User, hash_of_api_token
+from accounts.names import folded
 from audit.services import record
 
 Act = TypeVar("Act", bound=Callable[..., object])
@@ -116,7 +117,7 @@ def record_failed_login(username: str, *, door: str = "") -> None:
 
 def record_refused_login(username: str) -> None:
     """Record that a name had too many failures; its passwords are no longer checked."""
-    if _is_first(f"login {username.lower()}"):
+    if _is_first(f"login {folded(username)}"):
         user = _called(username)
         record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username if user else None})
 

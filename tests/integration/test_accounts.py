@@ -129,6 +129,7 @@ def test_the_demo_has_one_person_per_role_however_often_it_starts() -> None:
     assert [user.pk for user in services.ensure_demo_users(password=PASSWORD)] == [user.pk for user in first]
     assert Entry.objects.count() == entries
     services.ensure_demo_users(password="another long password")
+    assert len(recorded(actions.CHANGED)) == len(first), "each of them was given it"
     assert Client().login(username="irb", password="another long password")
 
 
@@ -349,6 +350,22 @@ def test_an_administrator_changes_their_password_where_the_log_tells_of_it(admin
         assert response["Location"] == reverse("account_change_password")
     administrator.refresh_from_db()
     assert administrator.check_password(PASSWORD)
+
+
+def test_a_new_password_gives_nobody_their_account_back(investigator: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: change the password all the time, so that the account is switched off while one is being hashed."""
+    new, set_password = "seven horses on the moon", User.set_password
+
+    def set_while_switched_off(user: User, password: str) -> None:
+        set_password(user, password)
+        User.objects.filter(pk=user.pk).update(is_active=False, role=Role.ANALYST)
+
+    monkeypatch.setattr(User, "set_password", set_while_switched_off)
+    client.force_login(investigator)
+    client.post(reverse("account_change_password"), {"oldpassword": PASSWORD, "password1": new, "password2": new})
+    investigator.refresh_from_db()
+    assert investigator.check_password(new)
+    assert (investigator.is_active, investigator.role) == (False, Role.ANALYST)
 
 
 def test_mistakes_with_a_new_password_name_the_fields_as_the_page_does(investigator: User, client: Client) -> None:

@@ -356,6 +356,10 @@ def test_a_teacher_chooses_among_studies_that_were_approved_and_are_not_over(stu
         Study.objects.update(status=status, submitted=study.protocol)
         offered |= {status for _found in studies_with_credit()}
     assert offered == {StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED}
+    Study.objects.update(status=StudyStatus.RECRUITING)
+    sandbox = study_with_credit(slug="a-rehearsal")
+    Study.objects.filter(pk=sandbox.pk).update(rehearsal_of=study, accepts_bots=True)
+    assert list(studies_with_credit()) == [study]
 
 
 def test_administrators_register_platforms_and_the_log_says_so() -> None:

@@ -236,9 +236,14 @@ def test_each_study_sends_and_promises_its_own_credit_alone(platform: CoursePlat
     queue(other, platform, "ada")
     change_credit(study, is_on=False, for_everybody=True, actor=study.owner)
     assert Participant.objects.get().credit == "", "only the first study was turned off"
+    assert [credit_numbers(one)["for_everybody"] for one in (study, other)] == [True, True]
+    change_credit(study, is_on=False, for_everybody=False, actor=study.owner)
+    assert [credit_numbers(one)["for_everybody"] for one in (study, other)] == [False, True]
+    queue(study, platform)
     send_the_last(None, study_id=study.pk)
     assert waiting(other) == ["ada"]
-    make_batch(other)
+    send_the_last(None, study_id=other.pk)
+    assert waiting(other) == []
     for status, shown in ((BatchStatus.SENT, "sent"), (BatchStatus.FAILED, "given_up")):
         CreditBatch.objects.update(status=status, due_at=None, people=10)
         assert [credit_numbers(one)[shown] for one in (study, other)] == [0, 10]

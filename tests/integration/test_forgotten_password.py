@@ -76,6 +76,14 @@ def test_a_forgotten_password_is_set_anew_by_the_link_in_an_email(ada: User) -> 
     assert not page_of(Client().get(link, follow=True)).xpath("//input[@type='password']"), "the link works once"
 
 
+def test_an_address_with_capital_letters_has_its_account(ada: User) -> None:
+    User.objects.filter(pk=ada.pk).update(email="Ada.Lovelace@university.example")
+    for address in ("ada.lovelace@university.example", "Ada.Lovelace@university.example"):
+        ask(address)
+    assert [message.to for message in sent()] == [["ada.lovelace@university.example"]] * 2
+    assert recorded(actions.PASSWORD_ASKED) == [("", str(ada.pk), {"username": "ada"})] * 2
+
+
 def test_no_link_goes_around_the_institution_of_an_account_without_a_password(ada: User) -> None:
     """Attack: somebody whom single sign-on refuses by now, and who still reads the mailbox, has a password made."""
     theirs = person(Role.IRB_OFFICER, username="ada.lovelace")

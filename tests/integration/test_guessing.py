@@ -5,11 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.core import signing
 from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
@@ -69,6 +71,18 @@ def test_a_known_device_has_a_limit_of_its_own(ada: User, few_attempts: int) -> 
     assert attempt(Client(), PASSWORD).status_code == 302, "the guesses of a stolen device close no other door"
 
 
+def test_a_device_is_known_for_half_a_year_after_each_login(ada: User, few_attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work = Client()
+    attempt(at_work, PASSWORD)
+    assert at_work.cookies[devices.cookie_of("ada")]["max-age"] == devices.KNOWN_SECONDS
+    for _ in range(few_attempts):
+        attempt(Client(), "wrong")
+    for passed, status in ((179, 302), (2 * 179, 302), (2 * 179 + 181, 429)):
+        log_out(at_work)
+        monkeypatch.setattr(signing, "time", SimpleNamespace(time=lambda passed=passed: time.time() + passed * 24 * 60 * 60))
+        assert attempt(at_work, PASSWORD).status_code == status
+
+
 def test_the_cookie_of_one_account_helps_with_no_other_and_forged_ones_with_none(ada: User, few_attempts: int) -> None:
     person(Role.ANALYST, username="eve")
     evil = Client()
@@ -89,6 +103,7 @@ def test_the_cookie_tells_no_name_and_goes_to_the_pages_of_accounts_only(db: Non
     attempt(client, PASSWORD, name="margaret")
     cookie = client.cookies[devices.cookie_of("margaret")]
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/accounts/", True, "Strict")
+    assert cookie.key.startswith("device-"), "a browser takes no other prefix from a page without encryption"
     assert "margaret" not in cookie.OutputString()
     settings.SESSION_COOKIE_SECURE = True
     secure = Client()
@@ -119,7 +134,8 @@ def test_an_attempt_that_is_given_back_twice_is_no_error(db: None) -> None:
 def test_names_that_look_different_to_a_computer_share_their_count(ada: User, few_attempts: int) -> None:
     for name in ("ada", "ADA", "ａｄａ"):
         attempt(Client(), "wrong", name=name)
-    assert attempt(Client(), PASSWORD).status_code == 429
+    assert {attempt(Client(), PASSWORD, name=name).status_code for name in ("ada", "aDa", "ａda")} == {429}
+    assert Entry.objects.filter(action=actions.LOGIN_REFUSED).count() == 1, "and fill no log"
 
 
 def test_logins_to_one_account_leave_the_count_of_another_as_it_is(ada: User, few_attempts: int) -> None:
@@ -219,6 +235,17 @@ def test_without_the_places_the_same_flood_keeps_many_threads_busy(
     monkeypatch.setattr(backends, "FOR_STRANGERS", Places(at_once=100, waiting=100))
     flood(12, lambda place: attempt(Client(), "wrong", name=f"guess-{place}").status_code)
     assert watched_hashing.most > 1
+
+
+def test_the_next_one_waits_while_a_password_is_checked(postgresql: None) -> None:
+    door = Places(at_once=1, waiting=1)
+
+    def enter() -> bool:
+        with door.one():
+            time.sleep(0.2)
+        return True
+
+    assert at_once(enter, enter) == [True, True]
 
 
 def test_a_known_device_gets_in_while_strangers_crowd_the_door(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from accounts.login import middleware
 from accounts.models import Role, TokenScope, User
 from accounts.services import change_role, issue_token
 from audit.models import Entry
-from tests.factories import PASSWORD, address_of, page_of, person, recruiting_study
+from tests.factories import PASSWORD, address_of, logged_in, page_of, person, recruiting_study
 
 pytestmark = pytest.mark.django_db
 LOGIN, CODE, APP, CODES = "/accounts/login/", "/accounts/login/code/", "/accounts/second-factor/app/", "/accounts/second-factor/codes/"
@@ -80,7 +80,8 @@ def test_with_a_second_factor_the_password_alone_opens_nothing(ada: User, commit
     wrong = f"{(int(code_of(secret)) + 1) % 10**6:06}"
     assert "Incorrect code" in other.post(CODE, {"code": wrong}).content.decode()
     assert not is_in(other)
-    assert len(recorded(actions.SECOND_FACTOR_FAILED)) == 1
+    acted = dict(Entry.objects.filter(action__startswith="account.second_factor").values_list("action", "actor"))
+    assert acted == {actions.SECOND_FACTOR_ADDED: ada.pk, actions.SECOND_FACTOR_FAILED: None}, "a wrong code is perhaps somebody else's"
     other.post(CODE, {"code": code_of(secret)})
     assert is_in(other)
 
@@ -209,6 +210,25 @@ def test_a_token_from_before_somebody_became_an_officer_waits_for_the_second_fac
     log_in(client)
     set_up(client)
     assert Client().get("/api/v1/studies/", headers=program).status_code == 200
+
+
+def test_only_the_program_of_an_officer_waits_for_the_second_factor(settings: Any) -> None:
+    settings.REQUIRE_MFA = True
+    statuses = []
+    for role in (Role.IRB_OFFICER, Role.INVESTIGATOR, Role.IRB_OFFICER):
+        token = issue_token(user=person(role), name="good for today", scope=TokenScope.READ, days=0)
+        statuses.append(Client().get("/api/v1/studies/", headers={"Authorization": f"Bearer {token}"}).status_code)
+    assert statuses == [403, 200, 403]
+
+
+@pytest.mark.parametrize("words", ["bearer  {token}", "Bearer\t{token}", " Bearer {token}", "Basic eDp5", "Bearer", ""])
+def test_no_words_in_the_header_go_past_the_second_factor(words: str, settings: Any) -> None:
+    """Attack: the API takes a token after any white space, and passes over other schemes to the session."""
+    settings.REQUIRE_MFA = True
+    officer = person(Role.IRB_OFFICER)
+    header = {"Authorization": words.format(token=issue_token(user=officer, name="script", scope=TokenScope.READ, days=30))}
+    statuses = {client.get("/api/v1/studies/", headers=header).status_code for client in (logged_in(officer), Client())}
+    assert statuses <= {401, 403}
 
 
 def test_a_new_password_ends_the_other_sessions(ada: User) -> None:

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken, Role, User
+from accounts.models import ApiToken, Role, TokenScope, User
+from accounts.services import issue_token, revoke_token
 from accounts.tokens.forms import NewTokenForm
 from audit.models import Entry
 from tests.factories import PASSWORD, logged_in, page_of, person
@@ -84,6 +85,17 @@ def test_nobody_sees_or_revokes_the_tokens_of_others(user: User) -> None:
     assert "night report" not in other.get(PAGE).content.decode()
     other.post(PAGE, {"action": "revoke", "name": "night report"})
     assert ApiToken.objects.filter(user=user).exists()
+
+
+def test_one_revokes_ones_own_tokens_and_nothing_is_said_of_others(user: User) -> None:
+    other = person(Role.INVESTIGATOR)
+    for one in (user, other):
+        issue_token(user=one, name="night report", scope=TokenScope.READ, days=1)
+    revoked = [revoke_token(user=user, name=name, actor=user) for name in ("another", "night report", "night report")]
+    assert revoked == [False, True, False]
+    assert ApiToken.objects.get().user == other
+    entry = Entry.objects.get(action="account.token_revoked")
+    assert (entry.actor, entry.subject_id, entry.details) == (user, str(user.pk), {"name": "night report"})
 
 
 def test_a_token_asks_for_the_password_first_and_keeps_what_was_typed(user: User) -> None:

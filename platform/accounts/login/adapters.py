@@ -42,6 +42,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         remember_device(request, response, user.username)
         return response
 
+    def set_password(self, user: User, password: str) -> None:
+        """Written alone: the account may have been switched off, or given another role, while the password was hashed."""
+        user.set_password(password)
+        user.save(update_fields=["password"])
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send later, in the background: neither the mail server's delay nor its failure may tell whether an address has an account."""
         request = allauth_context.request

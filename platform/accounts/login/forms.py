@@ -3,12 +3,12 @@
 from typing import ClassVar
 
 from allauth.account.forms import ChangePasswordForm, ResetPasswordForm
-from allauth.account.internal.userkit import filter_users_by_email
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from accounts.services import record_password_asked, record_refused_code
 
 
@@ -37,10 +37,13 @@ class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
     """Recorded for every address alike, whether or not it has an account."""
 
     def clean_email(self) -> str:
-        """An account without a password is the institution's: no link by e-mail goes around it, or hides another account there."""
+        """An account without a password is the institution's: no link by e-mail goes around it, or hides another account there.
+
+        allauth finds no address in which an administrator typed a capital letter. A database may take other letters for the same, too.
+        """
         address: str = super().clean_email()
-        alike = filter_users_by_email(address.lower(), is_active=True, for_login=True)
-        self.users = [user for user in alike if user.has_usable_password()]
+        alike = User.objects.filter(email__iexact=address, is_active=True)
+        self.users = [user for user in alike if user.email.lower() == address.lower() and user.has_usable_password()]
         return address
 
     def save(self, request: HttpRequest, **kwargs: object) -> str:

@@ -45,12 +45,14 @@ def lives(token: ApiToken) -> bool:
 
 
 def sender_of(request: HttpRequest) -> tuple[User, str] | None:
-    """The account that sends a request, and the token by which it says so: empty for a session. None: a stranger. Nothing is recorded."""
-    scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
-    if scheme:
-        token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key.strip())).first()
-        known = scheme.lower() == ApiTokenAuthentication.keyword.lower() and token is not None and lives(token)
-        return (token.user, key.strip()) if token is not None and known else None
+    """The account that sends a request, and the token by which it says so: empty for a session. None: a stranger. Nothing is recorded.
+
+    The header is read as the API reads it: words between any white space, and the session counts beside every other scheme.
+    """
+    scheme, _space, key = " ".join(request.headers.get("Authorization", "").split()).partition(" ")
+    if scheme.lower() == ApiTokenAuthentication.keyword.lower():
+        token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key)).first()
+        return (token.user, key) if token is not None and lives(token) else None
     return (request.user, "") if isinstance(request.user, User) else None
 
 
