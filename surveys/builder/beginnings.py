@@ -109,7 +109,8 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
                     messages.warning(request, _("Its ways in still name the other study at the panel. Change them on Ways in."))
                 return redirect("surveys:build", copy.slug)
     else:
-        wanted = free_slug(f"copy-of-{slug.removeprefix('copy-of-')}"[:50].rstrip("-"), taken=_slugs())
+        original_slug = re.sub(r"^copy-of-(.+?)(-\d{1,3})?$", r"\1", slug)
+        wanted = free_slug(f"copy-of-{original_slug}"[:50].rstrip("-"), taken=_slugs())
         form = DraftForm({"slug": wanted}, languages=("en",))
     return _page(request, "surveys/builder/duplicate.html", form, {"study": seat.study})
 

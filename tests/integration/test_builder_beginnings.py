@@ -196,6 +196,9 @@ def test_a_copy_is_a_draft_of_its_own_with_files_of_its_own() -> None:
     assert browser.post(page, {"slug": "copy-of-lecture-videos"}).status_code == 302
     copy = Study.objects.get(slug="copy-of-lecture-videos")
     assert inputs(browser.get(address("duplicate_study", copy)), form="duplicate-form")["slug"] == "copy-of-lecture-videos-2"
+    assert browser.post(address("duplicate_study", copy), {"slug": "copy-of-lecture-videos-2"}).status_code == 302
+    second = Study.objects.get(slug="copy-of-lecture-videos-2")
+    assert inputs(browser.get(address("duplicate_study", second)), form="duplicate-form")["slug"] == "copy-of-lecture-videos-3"
     assert (copy.status, copy.protocol, copy.owner) == (StudyStatus.DRAFT, None, study.owner)
     title = Text({"en": f"Copy of {study.title}", "de": "Kopie von Eine kurze Vorlesung und vier ehrliche Antworten"})
     assert definition_of(copy).title == title
