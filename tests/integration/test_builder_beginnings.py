@@ -68,6 +68,11 @@ def test_a_new_study_is_valid_from_the_first_minute(browser: Client, languages: 
     assert any("captions" in one.sentence for one in left)
 
 
+@pytest.mark.parametrize(("title", "slug"), [("دراسة", "study"), ("学习 A", "a-study"), ("X", "x-study")])
+def test_a_title_with_few_latin_letters_has_an_address_of_a_study(browser: Client, title: str, slug: str) -> None:
+    assert browser.post(NEW, {"title": title, "languages": ["en"]})["Location"] == reverse("surveys:build", args=[slug])
+
+
 def test_a_new_study_without_a_title_is_not_asked_for_its_address(browser: Client) -> None:
     """The address may be left out."""
     assert set(errors(browser.post(NEW, {"title": " ", "languages": ["en"], "slug": ""}))) == {"title"}
