@@ -92,6 +92,9 @@ TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
         ({"group-1": "sex"}, {}, "“sex” names a column of the students, too. Give the rows another name."),
         ({"about": ""}, {}, "Write where the data come from"),
         ({"header": "students.csv: number,born,sex,name"}, {}, "Choose all files again"),
+        pytest.param(
+            {"header": f"students.csv: {','.join(map(str, range(241)))}"}, {}, "Expected at most 240 columns, found 241.", id="241 columns"
+        ),
         (
             {},
             {"students.csv": f"{ROOT}{MARK},1991,f,N\n{MARK},1992,f,O\n"},
