@@ -162,6 +162,14 @@ def test_the_form_shows_the_columns_of_every_file_and_guesses_no_role() -> None:
     assert not page_of(empty).xpath("//select[starts-with(@name, 'role-')]/option[@selected][@value!='']")
 
 
+def test_a_form_of_more_than_a_thousand_columns_is_read() -> None:
+    header = "\n".join(f"{name}.csv: {','.join(f'c{number}' for number in range(230))}" for name in "abcde")
+    roles = {f"role-{place}-{column}": "sensitive" for place in range(5) for column in range(230)}
+    shown = logged_in(person(Role.INVESTIGATOR)).post(reverse("analysis:bring_records"), {"header": header, "action": "columns", **roles})
+    assert shown.status_code == 200
+    assert len(page_of(shown).xpath("//select[starts-with(@name, 'role-')]/option[@selected][@value='sensitive']")) == len(roles)
+
+
 def vertex(labels: dict[str, Any], children: Any = (), **more: Any) -> dict[str, Any]:
     return {"quasi_identifiers": labels, "sensitive": {}, "children": list(children), **more}
 
