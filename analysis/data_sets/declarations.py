@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from django.utils.translation import gettext as _
 
 from analysis.sources.brought import BroughtColumn, ColumnRole
-from analysis.sources.table_files import FORMULA, check_names
+from analysis.sources.table_files import FORMULA, check_names, names_of
 from candor.errors import DataError
 from candor.queries.parts import in_order
 from candor.texts.word_lists import MOST_TOPICS, WordList
@@ -27,6 +27,16 @@ def problem_of_names(names: Sequence[str]) -> str:
     if len(names) > MOST_COLUMNS:
         return _("Expected at most %(most)s columns, found %(found)s.") % {"most": MOST_COLUMNS, "found": len(names)}
     return ""
+
+
+def columns_of(line: str) -> tuple[list[str], str]:
+    """The columns that a first line names, or none and why not."""
+    try:
+        names = names_of(line)[0]
+    except UnreadableError as error:
+        return [], in_words(error.problems[0].document())
+    problem = problem_of_names(names)
+    return ([], problem) if problem else (names, "")
 
 
 def problem_of_columns(columns: Sequence[BroughtColumn]) -> str:

@@ -19,11 +19,11 @@ from analysis.data_sets.declarations import (
     LONGEST_TITLE,
     MOST_ENTRIES,
     MOST_WEEKS,
+    columns_of,
     problem_of_bounds,
     problem_of_columns,
     problem_of_entries,
     problem_of_language,
-    problem_of_names,
     problem_of_roles,
     problem_of_topics,
     problem_of_values,
@@ -32,13 +32,10 @@ from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.services import LONGEST_REASON, Bringing
 from analysis.sources.brought import Brought, BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from analysis.sources.records.rows import BroughtRecords
-from analysis.sources.table_files import names_of
 from candor.written_numbers import typed_number
 from surveys.drafting.forms import typed_value
 from surveys.privacy.budgets import LARGEST_RARITY, USUAL_EPSILON, usual_rarity
 from surveys.questions.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
-from surveys.reading.apart import in_words
-from surveys.reading.words import UnreadableError
 
 KINDS = (
     ("table", gettext_lazy("A table: quiz answers, background, or both")),
@@ -137,14 +134,9 @@ class BringForm(NewDataSetForm):
     def names(self) -> list[str]:
         """The columns of the first line; empty where it is not one, and `errors` says why."""
         line = str(self.sent.get("header", "")).strip("\r\n")
-        try:
-            names = names_of(line)[0] if line.strip() else []
-        except UnreadableError as error:
-            self.errors["header"] = in_words(error.problems[0].document())
-            return []
-        if names and (problem := problem_of_names(names)):
+        names, problem = columns_of(line) if line.strip() else ([], "")
+        if problem:
             self.errors["header"] = problem
-            return []
         return names
 
     @property

@@ -9,13 +9,11 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.data_sets.declarations import columns_of
 from analysis.data_sets.forms import NewDataSetForm
 from analysis.record_sets.declarations import CSV, MOST_FILES, RECORDS, XAPI, problem_of_file, problem_of_files
 from analysis.sources.records.rows import BroughtFile, BroughtRecords
 from analysis.sources.records.statements import STATEMENT
-from analysis.sources.table_files import names_of
-from surveys.reading.apart import in_words
-from surveys.reading.words import UnreadableError
 
 NUMBER, ABOVE = "number", "above"
 NO_ROLE = ("", gettext_lazy("Choose a role"))
@@ -102,11 +100,9 @@ class BringRecordsForm(NewDataSetForm):
                 below=self.value(f"below-{place}"),
                 on=tuple(filter(None, [self.value(f"on-{place}")])),
             )
-        try:
-            columns = tuple(names_of(header)[0])
-        except UnreadableError as error:
-            self.errors[f"file-{place}"] = f"{name}: {in_words(error.problems[0].document())}"
-            columns = ()
+        columns, problem = columns_of(header)
+        if problem:
+            self.errors[f"file-{place}"] = f"{name}: {problem}"
         chosen = {column: self.value(f"role-{place}-{at}") for at, column in enumerate(columns)}
         keys = [column for column, role in chosen.items() if role == NUMBER]
         roles = {column: role for column, role in chosen.items() if role not in (NUMBER, ABOVE)}
@@ -115,7 +111,7 @@ class BringRecordsForm(NewDataSetForm):
             kind=CSV,
             group=self.value(f"group-{place}"),
             key=keys[0] if len(keys) == 1 else "",
-            columns=columns,
+            columns=tuple(columns),
             roles=roles,
             below=self.value(f"below-{place}"),
             on=tuple(column for column, role in chosen.items() if role == ABOVE),

@@ -6,7 +6,6 @@ from http import HTTPStatus
 
 from django.contrib import messages
 from django.core.files import File
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext_lazy
@@ -17,14 +16,13 @@ from accounts.access import require_role, user_of
 from surveys.access import OWNER_ROLES, access_own_study
 from surveys.builder.frame import typed_by
 from surveys.drafting.forms import DraftForm
-from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
 from surveys.errors import DefinitionError, SurveyError
 from surveys.languages.offered import LANGUAGE_NAMES
 from surveys.models import Study
 from surveys.protocols import definition_for, files_for
 from surveys.studies.examples import EXAMPLES, study_from_example
-from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
+from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, slug_from, with_slug
 from surveys.studies.gallery import study_from_template, templates
 from surveys.studies.services import create_study
 from surveys.study_file import define
@@ -109,7 +107,8 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
                     messages.warning(request, _("Its ways in still name the other study at the panel. Change them on Ways in."))
                 return redirect("surveys:build", copy.slug)
     else:
-        wanted = free_slug(f"copy-of-{slug.removeprefix('copy-of-')}"[:50].rstrip("-"), taken=_slugs())
+        original_slug = re.sub(r"^copy-of-(.+?)(-\d{1,3})?$", r"\1", slug)
+        wanted = free_slug(f"copy-of-{original_slug}"[:50].rstrip("-"))
         form = DraftForm({"slug": wanted}, languages=("en",))
     return _page(request, "surveys/builder/duplicate.html", form, {"study": seat.study})
 
@@ -131,14 +130,10 @@ def _slug(form: DraftForm, *, suggestion: str) -> str:
     """The chosen address, or one made from the title."""
     typed = form.line("slug", missing="" if suggestion else _("Write an address."))
     if not typed:
-        return free_slug(name_from(f"{suggestion} study" if len(suggestion) < 2 else suggestion, between="-"), taken=_slugs())
+        return slug_from(suggestion)
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{1,49}", typed):
         form.error("slug", _("Use 2 to 50 small letters, digits and hyphens."))
     return typed
-
-
-def _slugs() -> QuerySet[Study, str]:
-    return Study.objects.values_list("slug", flat=True)
 
 
 def _tell(form: DraftForm, error: SurveyError) -> None:

@@ -23,13 +23,12 @@ from audit.services import record_once_a_day
 from candor.errors import what_came
 from surveys import actions
 from surveys.access import OWNER_ROLES, Seat, access_own_study, access_study, studies_of
-from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for, files_for
 from surveys.request_bodies import DEFINITION_SCHEMA, BoundedForm, BoundedJson, JsonFile, YamlFile, ZipFile, body_of
 from surveys.studies.examples import EXAMPLES, study_from_example
-from surveys.studies.exchange import archive_of, duplicate_study, free_slug, import_study, read_upload, with_slug
+from surveys.studies.exchange import archive_of, duplicate_study, import_study, read_upload, slug_from, with_slug
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.gallery import study_from_template, templates
 from surveys.studies.serializers import (
@@ -229,7 +228,6 @@ def _begun(asked: NewStudySerializer, owner: User) -> Study:
     given = asked.validated_data
     if name := given.get("example"):
         return (study_from_example if name in EXAMPLES else study_from_template)(name, owner=owner, slug=given["slug"])
-    title, taken = given["title"], Study.objects.values_list("slug", flat=True)
-    slug = given["slug"] or free_slug(name_from(f"{title} study" if len(title) < 2 else title, between="-"), taken=taken)
-    document = starter_document(slug=slug, title=title, languages=given["languages"], survey=given["kind"] == "survey")
+    slug = given["slug"] or slug_from(given["title"])
+    document = starter_document(slug=slug, title=given["title"], languages=given["languages"], survey=given["kind"] == "survey")
     return create_study(definition=define(document), owner=owner)

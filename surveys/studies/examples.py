@@ -27,7 +27,7 @@ def study_from_example(name: str, *, owner: User, slug: str = "") -> Study:
     """A draft of one's own with everything that the example has; at a free address, if none is wanted."""
     file = SAMPLE / f"{name}.yaml"
     definition = read_study_file(file.read_text(encoding="utf-8"), source=file.name)
-    slug = slug or free_slug(name, taken=Study.objects.values_list("slug", flat=True))
+    slug = slug or free_slug(name)
     with ExitStack() as opened:
         media = {one: File(opened.enter_context((SAMPLE / "lectures" / one).open("rb")), name=one) for one in sorted(definition.files())}
         return import_study(with_slug(definition, slug), media=media, owner=owner)

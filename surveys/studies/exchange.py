@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
+from surveys.drafting.names import name_from
 from surveys.drafting.translations import outdated_in
 from surveys.errors import DefinitionError, SurveyError
 from surveys.media.services import MediaError, add_media_file, delete_stored, examine
@@ -147,7 +148,13 @@ def _copy_of(title: str, language: str) -> str:
     return f"{numbered[1]} ({int(numbered[2]) + 1})" if numbered else f"{title} (2)"
 
 
-def free_slug(wanted: str, *, taken: Iterable[str]) -> str:
+def slug_from(title: str) -> str:
+    """A free address made from a title. It is `study`, or ends so, where the title has too few Latin letters for one."""
+    name = name_from(title, between="-", otherwise="study")
+    return free_slug(name if len(name) > 1 else f"{name}-study")
+
+
+def free_slug(wanted: str) -> str:
     """`wanted`, with a number added if another study has it."""
-    others = set(taken)
+    others = set(Study.objects.values_list("slug", flat=True))
     return next(slug for slug in (wanted, *(f"{wanted[:46]}-{number}" for number in range(2, 1000))) if slug not in others)

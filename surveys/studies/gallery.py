@@ -51,7 +51,7 @@ def templates() -> tuple[Template, ...]:
 def study_from_template(name: str, *, owner: User, slug: str = "") -> Study:
     """A draft of one's own; at a free address, if none is wanted."""
     template = next(one for one in templates() if one.name == name)
-    slug = slug or free_slug(name, taken=Study.objects.values_list("slug", flat=True))
+    slug = slug or free_slug(name)
     return create_study(definition=define(template.for_slug(slug)), owner=owner)
 
 

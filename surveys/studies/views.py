@@ -18,6 +18,7 @@ from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, StudyStatus
+from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
@@ -80,6 +81,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "sections": list(definition.sections.items()),
         "panels_alone": all(way.way.is_panel for way in in_force.entry.every_way),
         "approval": approval_of(found),
+        "is_preregistered": bool(plans_of(found)),
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),
         "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",

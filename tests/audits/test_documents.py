@@ -15,11 +15,22 @@ from tests.audits.who_may_enter import RECRUITING, VISITORS
 DOCUMENTS = [path for path in project_files(".md") if "vendor" not in path.parts]
 
 
+def prose(document: Path) -> str:
+    return re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL)
+
+
+def leads_somewhere(document: Path, file: str, heading: str) -> bool:
+    target = document.parent / file if file else document
+    if not heading or target.suffix != ".md":
+        return target.exists()
+    headings = re.findall(r"^#+ (.+)$", prose(target), re.MULTILINE)
+    return heading in {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_every_link_inside_the_project_leads_somewhere(document: Path) -> None:
-    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
-    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
-    broken = [target for target in targets if "://" not in target and not (ROOT / document.parent / target).exists()]
+    targets = re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", prose(ROOT / document))
+    broken = [target for target in targets if "://" not in target[0] and not leads_somewhere(ROOT / document, *target)]
     assert broken == []
 
 

@@ -52,6 +52,16 @@ def test_a_diagnosis_is_asked_for_by_keyboard_watched_and_read(
     assert_readable(page)
 
 
+@pytest.mark.parametrize(("address", "begin"), [("diagnosis", "Simulate"), ("rehearsal", "Send the bots")])
+def test_a_page_that_refreshes_itself_leaves_the_focus_on_its_button(page: Page, study: Study, address: str, begin: str) -> None:
+    log_in(page, "planner", address=f"/studies/{study.slug}/{address}/")
+    page.get_by_role("button", name=begin).click()
+    page.get_by_role("button", name="Stop").focus()
+    for _refreshed in range(2):
+        page.wait_for_event("response")
+    expect(page.get_by_role("button", name="Stop")).to_be_focused(timeout=100)
+
+
 def test_without_a_script_it_is_stopped_and_deleted(new_page: Callable[..., Page], study: Study) -> None:
     page = new_page(java_script_enabled=False)
     open_diagnosis(page, study)

@@ -73,6 +73,7 @@ def test_a_refusal_of_no_file_goes_when_files_are_chosen(new_page: Callable[...,
         pytest.param("number,Größe\n1,2\n".encode("latin-1"), id="Latin-1"),
         pytest.param(b"PK\x03\x04\x14\x00\x00\x00", id="a spreadsheet"),
         pytest.param(b"number,born\r1,2\r", id="an old Macintosh"),
+        pytest.param(b"", id="nothing"),
     ],
 )
 def test_a_file_that_is_no_text_is_refused_before_anything_is_sent(new_page: Callable[..., Page], content: bytes, tmp_path: Path) -> None:

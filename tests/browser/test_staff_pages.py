@@ -63,6 +63,27 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         assert_readable(page)
 
 
+def test_the_examples_of_the_methods_lose_nothing_on_paper(page: Page, study: Study) -> None:
+    log_in(page, "investigator")
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto("/methods/")
+    page.emulate_media(media="print")
+    widths = page.eval_on_selector_all(".document pre", "all => all.map((one) => [one.offsetWidth, one.parentElement.clientWidth])")
+    assert widths
+    assert all(text <= sheet for text, sheet in widths)
+
+
+def test_paper_has_no_steps_to_press_and_the_colours_of_the_die(page: Page, study: Study) -> None:
+    log_in(page, "investigator")
+    page.emulate_media(media="print")
+    page.goto(STUDY)
+    expect(page.get_by_role("heading", name="About this study")).to_be_visible()
+    for heading in ("What else can be done now", "Steps that cannot be undone"):
+        expect(page.get_by_role("heading", name=heading, include_hidden=True)).to_be_hidden()
+    page.goto(f"{STUDY}plan/")
+    expect(page.locator(".plan-face.says-yes").first).to_have_css("print-color-adjust", "exact")
+
+
 def test_the_page_of_the_servers_work_fits_and_serves_screen_readers(page: Page, study: Study, assert_readable: Check) -> None:
     create_user(username="grace", password="correct horse", role=Role.ADMINISTRATOR)
     Run.objects.create(study=study, due_at=timezone.now())

@@ -68,6 +68,11 @@ def test_a_new_study_is_valid_from_the_first_minute(browser: Client, languages: 
     assert any("captions" in one.sentence for one in left)
 
 
+@pytest.mark.parametrize(("title", "slug"), [("دراسة", "study"), ("学习 A", "a-study"), ("X", "x-study")])
+def test_a_title_with_few_latin_letters_has_an_address_of_a_study(browser: Client, title: str, slug: str) -> None:
+    assert browser.post(NEW, {"title": title, "languages": ["en"]})["Location"] == reverse("surveys:build", args=[slug])
+
+
 def test_a_new_study_without_a_title_is_not_asked_for_its_address(browser: Client) -> None:
     """The address may be left out."""
     assert set(errors(browser.post(NEW, {"title": " ", "languages": ["en"], "slug": ""}))) == {"title"}
@@ -196,6 +201,9 @@ def test_a_copy_is_a_draft_of_its_own_with_files_of_its_own() -> None:
     assert browser.post(page, {"slug": "copy-of-lecture-videos"}).status_code == 302
     copy = Study.objects.get(slug="copy-of-lecture-videos")
     assert inputs(browser.get(address("duplicate_study", copy)), form="duplicate-form")["slug"] == "copy-of-lecture-videos-2"
+    assert browser.post(address("duplicate_study", copy), {"slug": "copy-of-lecture-videos-2"}).status_code == 302
+    second = Study.objects.get(slug="copy-of-lecture-videos-2")
+    assert inputs(browser.get(address("duplicate_study", second)), form="duplicate-form")["slug"] == "copy-of-lecture-videos-3"
     assert (copy.status, copy.protocol, copy.owner) == (StudyStatus.DRAFT, None, study.owner)
     title = Text({"en": f"Copy of {study.title}", "de": "Kopie von Eine kurze Vorlesung und vier ehrliche Antworten"})
     assert definition_of(copy).title == title

@@ -102,6 +102,14 @@ def test_the_planned_number_of_a_study_with_a_direct_group_is_of_those_who_answe
     assert "300 participants have answered with the die" in plan.document["stopping_rule"]
 
 
+def test_the_overview_of_a_study_leads_to_its_plan_once_there_is_one() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    link = f'href="{reverse("surveys:protocol_preregistration", args=[study.slug])}"'
+    assert link not in opened(logged_in(study.owner), "surveys:study", study.slug)
+    reviews.approve(study, actor=person(Role.IRB_OFFICER))
+    assert link in opened(logged_in(study.owner), "surveys:study", study.slug)
+
+
 def test_margins_families_and_strata_stand_in_the_plan_and_on_its_page_in_words() -> None:
     study = study_in(StudyStatus.IN_REVIEW, analysis=PLANNED_TESTS, allocation={"planned_participants": 400, "strata": ["gender"]})
     study = reviews.approve(study, actor=person(Role.IRB_OFFICER))

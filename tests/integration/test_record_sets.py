@@ -92,6 +92,9 @@ TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
         ({"group-1": "sex"}, {}, "“sex” names a column of the students, too. Give the rows another name."),
         ({"about": ""}, {}, "Write where the data come from"),
         ({"header": "students.csv: number,born,sex,name"}, {}, "Choose all files again"),
+        pytest.param(
+            {"header": f"students.csv: {','.join(map(str, range(241)))}"}, {}, "Expected at most 240 columns, found 241.", id="241 columns"
+        ),
         (
             {},
             {"students.csv": f"{ROOT}{MARK},1991,f,N\n{MARK},1992,f,O\n"},
@@ -157,6 +160,14 @@ def test_the_form_shows_the_columns_of_every_file_and_guesses_no_role() -> None:
     assert len(found.xpath("//select[starts-with(@name, 'role-')]")) == 7
     empty = logged_in(person(Role.INVESTIGATOR)).post(reverse("analysis:bring_records"), {"header": TYPED["header"], "action": "columns"})
     assert not page_of(empty).xpath("//select[starts-with(@name, 'role-')]/option[@selected][@value!='']")
+
+
+def test_a_form_of_more_than_a_thousand_columns_is_read() -> None:
+    header = "\n".join(f"{name}.csv: {','.join(f'c{number}' for number in range(230))}" for name in "abcde")
+    roles = {f"role-{place}-{column}": "sensitive" for place in range(5) for column in range(230)}
+    shown = logged_in(person(Role.INVESTIGATOR)).post(reverse("analysis:bring_records"), {"header": header, "action": "columns", **roles})
+    assert shown.status_code == 200
+    assert len(page_of(shown).xpath("//select[starts-with(@name, 'role-')]/option[@selected][@value='sensitive']")) == len(roles)
 
 
 def vertex(labels: dict[str, Any], children: Any = (), **more: Any) -> dict[str, Any]:

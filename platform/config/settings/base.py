@@ -261,6 +261,8 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
+# The longest form has a role for each of 240 columns of 20 files.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "config.uploads.NamelessFileUploadHandler",

@@ -7,7 +7,7 @@ const LONGEST = 65536;
 const LINE = /^(?:"(?:[^"]|"")*"[^,;\t\n]*|[^",;\t\n][^,;\t\n]*|[,;\t])*(?=\n|$)/;
 const form = need(document, "[data-bring]");
 const header = need(form, "#header");
-/** Nothing of a file in JSON, whose first line may be all of it, and null of one that is no text with lines, such as a spreadsheet. */
+/** Nothing of a file in JSON, whose first line may be all of it, and null of one without lines of text: a spreadsheet, an empty file. */
 async function firstLine(file) {
   if (file.name.endsWith(".json")) return "";
   try {
@@ -15,7 +15,7 @@ async function firstLine(file) {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true }); // the last letter may be cut
     const lines = text.replaceAll("\r\n", "\n");
     const line = (LINE.exec(lines)?.[0] ?? lines.split("\n", 1)[0]).replace(/\s*\n\s*/g, " ");
-    return /[\0\r]/.test(line) ? null : line;
+    return !line.trim() || /[\0\r]/.test(line) ? null : line;
   } catch {
     return null;
   }
