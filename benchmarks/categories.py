@@ -3,6 +3,7 @@
     python -m benchmarks.categories [--trials 1000]
     python -m benchmarks.categories --level [--trials 3000]    the test of no effect alone, where there is none
     python -m benchmarks.categories --covariates [--trials 400]    with a grade that explains the true answers, and one that the arm changed
+    python -m benchmarks.categories --small [--trials 200]    what intervals of effects hold, and rule out, with few people in a cell
 
 Prints the tables of benchmarks/categories.md.
 """
@@ -20,6 +21,7 @@ from scipy.stats import chi2_contingency, norm
 from candor.adjustment.adjusted_categories import adjusted_categories
 from candor.categories.estimates import estimate_categories, no_effect_tests
 from candor.categories.linear_model import category_model, maximum_likelihood_fit
+from candor.categories.region import category_region
 from candor.designs.design import Design
 
 
@@ -206,12 +208,83 @@ def covariates(*, trials: int) -> None:
             print(f"| {base.name} | {n} | {effect:g} |", " | ".join(numbers), "|", flush=True)
 
 
+FACES = {2: (1, 6), 3: (2, 8), 4: (2, 10), 6: (4, 20)}
+"""By number of answers: how many faces more than one the first or the last answer has, and how many there are in all."""
+
+
+def few_people(rng: np.random.Generator) -> list[Setting]:
+    """Corners and middles of all shares with fifty people in a cell, and twelve settings by chance; n counts the people of one cell."""
+
+    def one(name: str, prevalence: np.ndarray, *, n: int, cheaters: float) -> Setting:
+        arms, size = prevalence.shape
+        more, sides = FACES[size]
+        rules = 1 + more * np.eye(size, dtype=int)[[0, -1]]
+        of_arms = replace(
+            design(tuple(map(tuple, rules.tolist())), sides),
+            arms=tuple(f"arm {a + 1}" for a in range(arms)),
+            control="arm 1",
+            arm_probabilities=(),
+            scores=(),
+        )
+        return Setting(
+            name=f"{size} answers, {arms} arms, {name}",
+            design=of_arms,
+            prevalence=tuple(map(tuple, prevalence)),
+            cheaters=tuple(np.full(size, 1 / size)),
+            n=n,
+            honest=1 - cheaters,
+        )
+
+    found = []
+    for arms, size in ((3, 2), (6, 2), (2, 3), (3, 3), (2, 6)):
+        first, last, even = *np.eye(size)[[0, -1]], np.full(size, 1 / size)
+        for name, control, others in (
+            ("all", even, (first + even) / 2),
+            ("first, last", first, last),
+            ("first, halves", first, (first + last) / 2),
+        ):
+            found.append(one(name, np.array([control] + [others] * (arms - 1)), n=50, cheaters=0.2))
+    for _ in range(12):
+        size, arms = int(rng.choice([2, 3, 4, 6])), int(rng.choice([3, 6]))
+        drawn = rng.dirichlet(np.full(size, 0.4), size=arms)
+        corners = rng.random(arms) < 0.4
+        drawn[corners] = np.eye(size)[rng.integers(0, size, corners.sum())]
+        found.append(one("drawn", drawn, n=int(rng.integers(30, 201)), cheaters=float(rng.uniform(0, 0.4))))
+    return found
+
+
+def small(*, trials: int) -> None:
+    """How often intervals of effects hold the truth and rule nothing out: as they are shown, and of the region alone."""
+    rng = np.random.default_rng(2026)
+    print(
+        "| setting | people a cell | cheaters | worst effect | all effects | nothing ruled out | region: worst | all | nothing ruled out |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for setting in few_people(rng):
+        prevalence, means = np.array(setting.prevalence), shares(setting)
+        truth, ends = (prevalence[1:] - prevalence[0]).ravel(), []
+        for _ in range(trials):
+            counts = rng.multinomial(setting.n, means)
+            shown = [effect.interval for effect in estimate_categories(counts, design=setting.design).effects]
+            alone = [pair for row in category_region(counts.astype(float), setting.design).effects for pair in row]
+            told = shown[0].kind != "empty"  # An interval from 2 on holds nothing.
+            ends.append([[(one.low, one.high) if told else (2, 2) for one in shown], alone if told else [(2, 2)] * len(alone)])
+        low, high = np.moveaxis(np.array(ends, dtype=float), -1, 0)
+        covered, open_ones = ((low <= truth) & (truth <= high)).mean(axis=0), (high - low == 2).mean(axis=(0, 2))
+        numbers = [f"{one:.3f}" for kind in (0, 1) for one in (covered[kind].min(), covered[kind].mean(), open_ones[kind])]
+        print(f"| {setting.name} | {setting.n} | {1 - setting.honest:.2f} |", " | ".join(numbers), "|", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--level", action="store_true")
     parser.add_argument("--covariates", action="store_true")
+    parser.add_argument("--small", action="store_true")
     asked = parser.parse_args()
+    if asked.small:
+        small(trials=asked.trials)
+        return
     if asked.covariates:
         covariates(trials=asked.trials)
         return

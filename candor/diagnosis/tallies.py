@@ -332,9 +332,10 @@ def _in_wider_interval(joint: JointEstimates, fit: CellFit, design: Design, expe
     top, x = joint.honest_times_effect, joint.honest_proportion[..., None]
     of_top, of_x = joint.honest_times_effect_variance, joint.honest_proportion_variance[..., None]
     inside = (top - effects * x) ** 2 <= square * (of_top - 2 * effects * joint.covariance + effects**2 * of_x)
-    one_sided = (top**2 <= square * of_top) | (inside & (effects * top > 0))
-    found = np.where(x**2 > square * of_x, inside & (x > 0), one_sided)
-    return found & many_at_ends(shares_of_answers(fit, design), fit, design)[..., None]
+    origin = top**2 * of_x - 2 * top * x * joint.covariance + x**2 * of_top <= square * (of_top * of_x - joint.covariance**2)
+    # Each line through the origin is nearest to the estimates, as the covariance measures it, at an x with this sign.
+    above = effects * (of_x * top - joint.covariance * x) + of_top * x - joint.covariance * top > 0
+    return (origin | (inside & above)) & many_at_ends(shares_of_answers(fit, design), fit, design)[..., None]
 
 
 def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:

@@ -176,7 +176,7 @@ def fieller_interval(
     Parameters
     ----------
     one_sided : bool
-        Where the denominator cannot be told from zero, but the numerator can: the ratio has its sign, and one end.
+        The denominator is above zero. Where it cannot be told from zero, but both together can, the ratio has one end.
 
     Returns
     -------
@@ -186,7 +186,9 @@ def fieller_interval(
 
     Notes
     -----
-    See `fieller_limits`. It contains 0 exactly when the z-test of a zero numerator does not reject.
+    See `fieller_limits`. It contains 0 exactly when the z-test of a zero numerator does not reject, unless it is `one_sided`. Then a
+    line counts only where it meets the ellipse at x > 0. Where the ellipse reaches x = 0 it holds the origin, and all lines meet it; or it
+    passes above or below the origin (b² > ac), and the lines beyond the one that touches it meet it.
 
     Examples
     --------
@@ -211,10 +213,11 @@ def fieller_interval(
     )
     if not (np.isfinite(lower) and np.isfinite(upper)) or abs(denominator) <= ZERO:
         a, c = denominator**2 - z**2 * denominator_variance, numerator**2 - z**2 * numerator_variance
-        if one_sided and c > 0:
-            side, b = math.copysign(1.0, numerator), numerator * denominator - z**2 * covariance
-            least = side * b + math.sqrt(max(b**2 - a * c, 0))
-            end = c / least if least > 0 else math.inf
+        b = numerator * denominator - z**2 * covariance
+        if one_sided and b**2 > a * c:
+            side = math.copysign(1.0, numerator * denominator_variance - denominator * covariance)
+            least = side * b + math.sqrt(b**2 - a * c)
+            end = c / least if least else math.inf
             ends = (end, math.inf) if side > 0 else (-math.inf, -end)
             return cut_to(Interval(kind="fieller", low=ends[0], high=ends[1], level=level), low=low, high=high)
         return Interval(kind="unbounded", low=None, high=None, level=level)

@@ -197,16 +197,16 @@ class Fit:
         return int((rows @ self.beta < 2 * errors).sum()) > 1
 
     def without_limits(self, row: Array, z: float, *, plus: float = 0.0, lowest: float = -1.0) -> tuple[float, float] | None:
-        """Fieller's limits of plus + row · β / x, from the lowest to 1; None where there is none. Above 0, x gives the ratio its sign."""
+        """Fieller's limits of plus + row · β / x for x above 0, from the lowest to 1; None where there is none."""
         both = np.stack([row, np.eye(len(self.beta))[self.honest]])
         both[0] += plus * both[1]
         (top, x), spread = both @ self.beta, z**2 * both @ self.covariance @ both.T
         a, b, c = x**2 - spread[1, 1], top * x - spread[0, 1], top**2 - spread[0, 0]
-        root, side = math.sqrt(max(b**2 - a * c, 0)), math.copysign(1, top)
-        if a <= 0 and c <= 0:
+        if a <= 0 and b**2 <= a * c:
             return lowest, 1.0
+        root, side = math.sqrt(max(b**2 - a * c, 0)), math.copysign(1, top * spread[1, 1] - x * spread[0, 1])
         if a <= 0:
-            end = c / least if (least := side * b + root) > 0 else math.inf
+            end = c / least if (least := side * b + root) else math.inf
             low, high = (end, 1.0) if side > 0 else (lowest, -end)
         else:
             low, high = (b - root) / a, (b + root) / a

@@ -852,7 +852,7 @@ also_without_limits <- function(region, fit, design, row_of, z) {
   x <- fit$beta[honest]
   half <- z * sqrt(joint(unit, unit))
   region$x <- holding(region$x, x - half, x + half)
-  # Fieller's ends; above 0, x gives the ratio its sign.
+  # Fieller's ends for x above 0.
   with_fieller <- function(one, row, lowest) {
     top <- sum(row * fit$beta)
     a <- x^2 - z^2 * joint(unit, unit)
@@ -860,10 +860,11 @@ also_without_limits <- function(region, fit, design, row_of, z) {
     c <- top^2 - z^2 * joint(row, row)
     root <- sqrt(max(b^2 - a * c, 0))
     if (a > 0) return(if (x <= 0) one else holding(one, (b - root) / a, (b + root) / a, lowest))
-    if (c <= 0) return(holding(one, lowest, 1, lowest))
-    least <- (if (top < 0) -b else b) + root
-    end <- if (least > 0) c / least else Inf
-    if (top < 0) holding(one, lowest, -end, lowest) else holding(one, end, 1, lowest)
+    if (root == 0) return(holding(one, lowest, 1, lowest))
+    below <- top * joint(unit, unit) < x * joint(row, unit)
+    least <- (if (below) -b else b) + root
+    end <- if (least != 0) c / least else Inf
+    if (below) holding(one, lowest, -end, lowest) else holding(one, end, 1, lowest)
   }
   weights <- measures_of(design)$weights
   for (m in seq_len(nrow(weights))) {

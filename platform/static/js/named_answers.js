@@ -108,16 +108,17 @@ globalThis.candorNamedAnswers = (() => {
       const apart = by.flatMap((one, at) => by.flatMap((other, to) => (at === to ? [] : one.map((row, c) => row.map((value, p) => Number(p === honest) - value + other[c][p])))));
       return [...by.flat(), ...apart].filter((row) => dot(row, beta) < 2 * Math.sqrt(quadratic(row, covariance))).length > 1;
     };
-    /** Fieller's limits of row·β/x, from the lowest to 1; null where there is none. Above 0, x gives the ratio its sign. */
+    /** Fieller's limits of row·β/x for x above 0, from the lowest to 1; null where there is none. */
     const withoutLimits = (row, z, lowest) => {
       const [only, x] = [unit(beta.length, honest), beta[honest]];
       const [top, spread] = [dot(row, beta), (one, other) => z ** 2 * quadratic(one, covariance, other)];
       const [a, b, c] = [x ** 2 - spread(only, only), top * x - spread(row, only), top ** 2 - spread(row, row)];
-      if (a <= 0 && c <= 0) return { low: lowest, high: 1 };
+      if (a <= 0 && b ** 2 <= a * c) return { low: lowest, high: 1 };
       const root = Math.sqrt(Math.max(b ** 2 - a * c, 0));
-      const least = (top < 0 ? -b : b) + root;
-      const end = least > 0 ? c / least : Infinity;
-      const oneSided = top < 0 ? [lowest, -end] : [end, 1];
+      const below = top * spread(only, only) < x * spread(row, only);
+      const least = (below ? -b : b) + root;
+      const end = least ? c / least : Infinity;
+      const oneSided = below ? [lowest, -end] : [end, 1];
       const [low, high] = a <= 0 ? oneSided : [(b - root) / a, (b + root) / a];
       return (a > 0 && x <= 0) || low > 1 || high < lowest ? null : { low: Math.max(low, lowest), high: Math.min(high, 1) };
     };

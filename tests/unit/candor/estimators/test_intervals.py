@@ -49,7 +49,7 @@ def test_fieller_is_unbounded_exactly_when_the_denominator_may_be_zero(top: floa
 
 
 @given(estimates, st.floats(-0.99, 0.99), variances, variances, correlations, st.floats(-1, 1))
-def test_a_denominator_above_zero_gives_the_ratio_its_sign_where_it_may_be_zero(
+def test_a_denominator_above_zero_leaves_the_ratios_of_the_ellipse_on_its_side(
     top: float, zs: float, top_variance: float, bottom_variance: float, correlation: float, ratio: float
 ) -> None:
     covariance = correlation * math.sqrt(top_variance * bottom_variance)
@@ -64,12 +64,13 @@ def test_a_denominator_above_zero_gives_the_ratio_its_sign_where_it_may_be_zero(
         multiplier=1.96,
         one_sided=True,
     )
-    if top**2 <= 1.96**2 * top_variance:
-        assert interval.kind == "unbounded"
-    else:
-        score = (top - ratio * bottom) ** 2 / (top_variance - 2 * ratio * covariance + ratio**2 * bottom_variance)
-        assume(abs(score - 1.96**2) > 1e-6)
-        assert interval.contains(ratio) == (score <= 1.96**2 and ratio * top > 0)
+    inverse, centre = np.linalg.inv([[top_variance, covariance], [covariance, bottom_variance]]), np.array([top, bottom])
+    line = np.array([ratio, 1.0])
+    nearest = max(line @ inverse @ centre / (line @ inverse @ line), 0.0) * line
+    far, origin = ((centre - point) @ inverse @ (centre - point) for point in (nearest, 0.0))
+    assume(min(abs(far - 1.96**2), abs(origin - 1.96**2)) > 1e-6)
+    assert interval.contains(ratio) == (far <= 1.96**2)
+    assert (interval.kind == "unbounded") == (origin <= 1.96**2)
 
 
 def test_fieller_contains_zero_exactly_when_the_test_does_not_reject() -> None:
