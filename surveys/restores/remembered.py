@@ -53,8 +53,10 @@ class Otherwise:
 
     @property
     def to_hold_back(self) -> int:
-        """How many to leave out once people who left are withdrawn again. So many more are gone than after any of these withdrawals then
-        that what was shown before and what is shown now differ by `LEAST` people, the lost ones apart: each hid itself among `LEAST`.
+        """How many to leave out once those who left are withdrawn again.
+
+        After the first end each of them took `LEAST` people out of the group at most. Now `LEAST` more are out than all of them took then,
+        and those whom the first end left out. So both ends differ by many, whomever the back-up has lost.
         """
         left = self.now.shown + self.now.left_out - self.alike.count()
         gone = self.now.shown - self.alike.filter(counted=True).count()
