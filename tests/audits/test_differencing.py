@@ -382,5 +382,5 @@ def test_any_two_releases_differ_by_nobody_or_ten_people(db: None) -> None:
 
 
 def test_releases_of_everybody_would_tell_who_left(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(participation, "hide_withdrawal", lambda study, *, withdrawn: None)
+    monkeypatch.setattr(participation, "hide_withdrawal", lambda study, *, withdrawn, leaving: None)
     assert 1 in steps_between(packages_between_withdrawals(closed_study()))
