@@ -391,7 +391,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str, leaving:
     return receipt
 
 
-def _forget_numbers_of(study: Study, participant: Participant, leaving: Collection[str]) -> None:
+def _forget_numbers_of(study: Study, participant: Participant, leaving: Collection[str] = ()) -> None:
     """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
     if study.status in RUNNING or study.numbers_withheld:
         Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
