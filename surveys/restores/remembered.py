@@ -18,7 +18,6 @@ from django.db.models import F, QuerySet, Value
 from audit.beside import write_beside
 from surveys.batches import rules
 from surveys.batches.selectors import REFUSED, group_of
-from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import ENDED, Participant, Step, Study
 from surveys.protocols import protocol_in_force
@@ -97,7 +96,7 @@ def end_of(study: Study, *, within: Path) -> End | None:
         found = json.loads((within / name).read_text(encoding="ascii"))
         return End(date.fromisoformat(found["day"]), {group: (str(mark), int(left)) for group, (mark, left) in found["groups"].items()})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SurveyError(f"Expected how a study ended in {name}, found something else ({error}).") from error
+        raise ValueError(f"Expected how a study ended in {name}, found something else ({error}).") from error
 
 
 def shown_otherwise(study: Study, before: End) -> Iterator[Otherwise]:

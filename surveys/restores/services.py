@@ -7,7 +7,6 @@ from django.db import transaction
 
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.batches.services import count_everyone, hold_back
-from surveys.errors import SurveyError
 from surveys.journey.services import replay_withdrawals
 from surveys.models import RUNNING, Study
 from surveys.restores.remembered import End, end_of, shown_otherwise
@@ -32,14 +31,14 @@ def close_again(within: Path) -> ClosedAgain:
     for study in Study.objects.filter(status__in=RUNNING).defer("definition").order_by("pk"):
         try:
             end = end_of(study, within=within)
-        except SurveyError as error:
+        except ValueError as error:
             wrong.append(str(error))
             continue
         if end is not None:
             withdrawals += _close_again(study, end, leaving=within.parent / WITHDRAWALS)
             studies += 1
     if wrong:
-        raise SurveyError(" ".join(wrong))
+        raise ValueError(" ".join(wrong))
     return ClosedAgain(studies=studies, withdrawals=withdrawals)
 
 

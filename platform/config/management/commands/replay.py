@@ -16,7 +16,6 @@ from analysis.publications.remembered import publish_again, unknown_record_sets
 from analysis.publications.retractions import retract_again
 from surveys.batches.numbers import wait_for_new_people
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
-from surveys.errors import SurveyError
 from surveys.journey.services import replay_withdrawals
 from surveys.restores.remembered import FOLDER as ENDS
 from surveys.restores.services import close_again
@@ -41,7 +40,7 @@ class Command(BaseCommand):
         for name, again in STEPS.items():
             try:
                 self.stdout.write(again((folder or Path(settings.MEDIA_ROOT)) / name))
-            except (SurveyError, LedgerError, OSError) as error:  # the other steps are done all the same
+            except (LedgerError, OSError, ValueError) as error:  # the other steps are done all the same
                 failed = True
                 self.stderr.write(f"{name}: {error}")
         self.stdout.write(f"{wait_for_new_people()} running studies show no other numbers until enough new people have come.")
