@@ -183,3 +183,15 @@ def test_an_export_that_finds_the_disk_full_leaves_nothing_in_the_way(owner: str
     assert everything_stored() == before, "nothing went out, so the log has no entry"
     exported("lecture-videos", "--output", str(output))
     assert output.is_file()
+
+
+def test_no_file_is_left_of_an_export_that_no_entry_tells(owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported(SAMPLE, media=LECTURES)
+
+    def takes_nothing(**entry: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("surveys.management.commands.export_study.record", takes_nothing)
+    with pytest.raises(CommandError, match="Nothing was written"):
+        exported("lecture-videos", "-o", str(tmp_path / "there" / "study.yaml"))
+    assert files_below(str(tmp_path)) == set()

@@ -38,11 +38,11 @@ class Command(BaseCommand):
                 with file.file.open("rb") as content, output.parent.joinpath(file.name).open("wb") as copy:
                     shutil.copyfileobj(content, copy)
             output.write_text(text, encoding="utf-8")
+            record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
         except BaseException as error:
             for path in filter(Path.exists, targets):
                 path.unlink()  # half of a study would be in the way of the next attempt
             if isinstance(error, OSError):
                 raise CommandError(f"Nothing was written: {error}") from error
             raise
-        record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
         self.stderr.write(f"{output} and {len(media)} media files written.")
