@@ -139,9 +139,13 @@ class Delivery(Lease):
     def __str__(self) -> str:
         return f"{self.event} to {self.webhook}: {self.status}"
 
+    def tell_of_news(self, after: timedelta = timedelta(0), **outcome: object) -> None:
+        """It leaves once more and is tried for a day again, under a new number: a program that drops what it had before would miss it."""
+        self.wait(after, id=uuid.uuid4(), attempts=0, news=False, **outcome)
+
     def fail(self, error: str) -> None:
         """Given up because its workers fell silent; but tried again where it happened again meanwhile."""
         if self.mine().filter(news=True).exists():
-            self.wait(attempts=0, news=False, error=error)
+            self.tell_of_news(error=error)
         else:
             super().fail(error)

@@ -107,8 +107,8 @@ def _failed(delivery: Delivery, *, error: str, answered: int | None = None) -> N
 
 
 def _goes_once_more(delivery: Delivery, **outcome: object) -> bool:
-    """Whether it happened again since the first attempt. Then the message leaves as a new one would, and is tried for a day again."""
+    """Whether it happened again since the first attempt. Then the message leaves once more, when a new one would."""
     if not delivery.mine().select_for_update().filter(news=True).exists():
         return False
-    delivery.wait(moment_for(delivery.webhook, delivery.event) - timezone.now(), attempts=0, news=False, **outcome)
+    delivery.tell_of_news(moment_for(delivery.webhook, delivery.event) - timezone.now(), **outcome)
     return True

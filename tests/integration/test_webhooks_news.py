@@ -56,6 +56,25 @@ def test_news_outlive_the_last_worker_who_falls_silent(study: Study) -> None:
     assert (waits.status, waits.attempts, waits.news, waits.holder) == (DeliveryStatus.WAITING, 0, False, None)
 
 
+@pytest.mark.parametrize("arrives", [True, False])
+def test_what_goes_once_more_is_another_message_to_a_program_that_drops_what_it_had(
+    study: Study, receiver: Receiver, arrives: bool
+) -> None:
+    hook_of(study, receiver.address)
+    receiver.status = 204 if arrives else 503
+    emit(study.pk, Event.REVIEW_DECIDED)
+    if not arrives:
+        Delivery.objects.update(attempts=Delivery.MOST_ATTEMPTS - 1)
+    under_way = claimed(Delivery.objects.get())
+    emit(study.pk, Event.REVIEW_DECIDED)
+    attempt(under_way)
+    receiver.status = 204
+    deliver_all()
+    numbers = [headers["Webhook-Id"] for headers, _body in receiver.received]
+    assert len(set(numbers)) == len(numbers) == 2
+    assert Delivery.objects.get().status == DeliveryStatus.DELIVERED
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_two_events_at_once_the_one_that_comes_second_is_told_too(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both find no message. The first one's is the only one, and leaves once both events are there for the program to read."""
