@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency
 from candor.designs.design import Design
 from candor.errors import DataError
 from candor.estimators.missing_answers import missing_answers
+from tests.designs import DESIGNS
 
 DESIGN = Design.of(
     arms=("slides", "face"),
@@ -56,6 +57,36 @@ def test_lees_bounds_are_those_of_all_trimmings():
     found = missing_answers(counts, [[0, 0], [5, 5]], design=DESIGN)
     trimmed = [(16 - yes) / 30 for yes in range(11)]  # of 16 yes among 40, the 10 that leave may hold 0 to 10
     assert found.contrasts[0].lee == pytest.approx(((19 / 30 - max(trimmed)) / TRUTH, (19 / 30 - min(trimmed)) / TRUTH))
+
+
+def trimmed(yes: float, n: float, kept: float) -> tuple[float, float]:
+    """The mean of the lowest and of the highest answers, of which `kept` stay, and of the last one as much as is needed."""
+    answers = np.sort(np.repeat([0.0, 1.0], [int(n - yes), int(yes)]))
+    low, high = (np.interp(kept, np.arange(n + 1), np.cumsum([0.0, *order])) for order in (answers, answers[::-1]))
+    return low / kept, high / kept
+
+
+@settings(max_examples=100)
+@given(
+    st.sampled_from(["three arms", "symmetric, unknown", "three arms, three subsamples"]).map(DESIGNS.__getitem__),
+    st.integers(0, 2**32 - 1),
+)
+def test_lees_bounds_are_means_of_sorted_answers(design: Design, seed: int) -> None:
+    """In several arms, with one person in a cell, with one answer of everybody, and where dice ask unlike shares for the truth."""
+    rng = np.random.default_rng(seed)
+    n, absent = rng.integers(1, 9, design.shape), rng.integers(0, 9, design.shape)
+    yes = rng.integers(0, n + 1) * rng.integers(0, 2, (len(design.arms), 1))
+    absent[0, 0] += 1
+    found = missing_answers(np.stack([n - yes, yes], axis=-1), absent, design=design)
+    assert found is not None
+    in_trial = n + absent
+    truth = (in_trial * design.truth).sum() / in_trial.sum()
+    answered = dict(zip(design.arms, n.sum(axis=1) / in_trial.sum(axis=1), strict=True))
+    said = dict(zip(design.arms, zip(yes.sum(axis=1), n.sum(axis=1), strict=True), strict=True))
+    for one in found.contrasts:
+        least = min(answered[one.treatment], answered[one.control])
+        treated, untreated = (trimmed(*said[arm], said[arm][1] * least / answered[arm]) for arm in (one.treatment, one.control))
+        assert one.lee == pytest.approx(((treated[0] - untreated[1]) / truth, (treated[1] - untreated[0]) / truth), abs=1e-9)
 
 
 def test_lees_bounds_hold_the_truth_when_the_arm_makes_people_answer_and_the_observed_difference_does_not():
