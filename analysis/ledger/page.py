@@ -10,7 +10,7 @@ from analysis.ledger.errors import QuestionError
 from analysis.ledger.mechanisms import GAUSSIAN, LAPLACE, Share, shares
 from analysis.ledger.questions import read_question
 from analysis.ledger.selectors import Asked, asked_before, price_in_words, why_none
-from analysis.ledger.units import UNITS
+from analysis.ledger.units import UNITS, left_in_words
 from analysis.models import Budget, Snapshot, Source
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from candor.privacy.losses import Loss
@@ -64,6 +64,11 @@ class Ledger:
     @property
     def rho(self) -> float:
         return self.account.rho / UNITS
+
+    @property
+    def rho_in_words(self) -> str:
+        """The whole budget, in the digits in which its pages write the rest: an untouched budget is one number."""
+        return left_in_words(self.account.rho)
 
     @property
     def percent(self) -> float:

@@ -119,10 +119,10 @@ def why_none(source: Source) -> str:
 def too_small(budget: Budget, n: int) -> str:
     """Why so few participants cannot be asked about, or so many not at this δ; empty if they can."""
     if n < FEWEST:
-        too_few = _("Expected at least %(fewest)s participants to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
+        too_few = _("Expected at least %(fewest)s students to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
         return f"{too_few} {_('Bots do not count as people.')}" if _people_and_bots(budget.source) else too_few
     if budget.delta * PEOPLE_PER_FAILURE * n >= 1:
-        return _("Expected a δ below 1 in %(people)s, ten times the participants; the budget has δ = %(delta)s.") % {
+        return _("Expected a δ below 1 in %(people)s, ten times the students; the budget has δ = %(delta)s.") % {
             "people": number_format(PEOPLE_PER_FAILURE * n, force_grouping=True),
             "delta": number_format(f"{budget.delta:g}"),
         }

@@ -25,6 +25,7 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.categories import fitted
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
+from surveys.languages.labels import whole_sentence
 from surveys.privacy.words import certainty, loss_in_words, privacy_in_words
 from surveys.questions.sensitive import Die
 from surveys.study_file import document_of
@@ -167,8 +168,7 @@ def _with_die(definition: StudyDefinition, die: PlannedDie, cheaters: str | floa
         changed = definition.model_copy(update={"die": designed, "questions": designed_for})
         changed.design()
     except MethodError as error:
-        text = str(error)
-        return None, text[:1].upper() + text[1:].rstrip(".") + "."
+        return None, whole_sentence(error)
     return changed, ""
 
 

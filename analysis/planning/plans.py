@@ -22,6 +22,7 @@ from candor.planning.power import StudyPlan, plan_study
 from candor.planning.section_tests import SectionTest
 from candor.planning.sections import between_sections, with_sections
 from candor.planning.survey_precision import SurveyPlan
+from surveys.languages.labels import whole_sentence
 
 LEVEL = 0.95
 # Privacy losses at which the best possible design is drawn.
@@ -163,12 +164,7 @@ def design_of(form: PlanForm) -> tuple[Design, str]:
         return form.start.design(form.die, cheater_model=form.cheater_model), form.die_error
     except MethodError as error:
         usual = form.start.design(usual_die(form.die.code), cheater_model=form.cheater_model)
-        return usual, _("%(reason)s. The plan shows the usual faces of this die instead.") % {"reason": _sentence(error)}
-
-
-def _sentence(error: MethodError) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:].rstrip(".")
+        return usual, _("%(reason)s The plan shows the usual faces of this die instead.") % {"reason": whole_sentence(error)}
 
 
 def _scenario(form: PlanForm, design: Design) -> Scenario:

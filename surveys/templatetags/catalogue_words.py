@@ -35,7 +35,8 @@ def as_sentence(stored: Sentence | SentenceDocument | str) -> str:
 @register.filter
 def as_complaint(message: str) -> SafeString:
     """The library's words about records, in the reader's language. A message that no catalogue has is marked as English."""
-    return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', complaint_in_words(message))
+    words = labels.whole_sentence(complaint_in_words(message))
+    return format_html("{}" if found_again(message) else '<span lang="en">{}</span>', words)
 
 
 @register.filter

@@ -1,10 +1,11 @@
-"""Numbers as pages write them. A built-in library of all templates, so that `floatformat` stands in the place of Django's."""
+"""Numbers and messages as pages write them. A built-in library of all templates, so that `floatformat` stands in the place of Django's."""
 
 from django import template
 from django.template import defaultfilters
 from django.utils.formats import number_format
 from django.utils.safestring import mark_safe
 
+from surveys.languages.labels import whole_sentence
 from surveys.languages.signs import sign_on_the_left, with_minus
 from surveys.privacy.words import loss_in_words
 
@@ -26,3 +27,4 @@ def all_digits(number: float) -> str:
 
 register.filter("loss", loss_in_words)
 register.filter(sign_on_the_left)
+register.filter(whole_sentence)

@@ -87,6 +87,8 @@ def test_a_file_that_is_no_text_is_refused_before_anything_is_sent(new_page: Cal
     expect(page.get_by_text("“odd.csv” cannot be read: expected is text in UTF-8")).to_be_visible()
     expect(chosen).to_have_accessible_description(re.compile("saves it as “CSV UTF-8”"))
     expect(page.get_by_label("First line of each file")).to_have_value("")
+    page.get_by_role("button", name="Show the columns").click()
+    expect(page.get_by_role("alert")).to_contain_text("“odd.csv” cannot be read")
     chosen.set_input_files(tmp_path / "cut.csv")
     expect(page.get_by_label("First line of each file")).to_have_value("cut.csv: number,born")
     expect(page.get_by_role("region", name="cut.csv")).to_be_visible()

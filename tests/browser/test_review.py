@@ -108,7 +108,10 @@ def test_on_paper_a_wide_table_is_whole_and_its_colours_are_those_for_paper(new_
     page.goto("/review/decisions/")
     page.emulate_media(media="print", color_scheme="dark")
     table = page.get_by_role("region", name="Decisions")
-    expect(table.get_by_role("columnheader", name="Officer")).to_be_visible()
+    officer = table.get_by_role("columnheader", name="Officer")
+    expect(officer).to_be_visible()
+    lines = "(one) => { const words = document.createRange(); words.selectNodeContents(one); return words.getClientRects().length }"
+    assert officer.evaluate(lines) == 1, "only words that are too long for the sheet are broken"
     assert table.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')") == "#0b4f6c"
 

@@ -109,20 +109,20 @@ def test_texts_become_topics_and_nothing_of_them_stays(tmp_path: Path, settings:
         ({"declared-4": ""}, None, "Write the values of “major”"),
         ({"declared-4": "law, =A1"}, None, "A value of “major” is a formula."),
         ({"about": ""}, None, "Write where the data come from"),
-        ({"header": "id,q2,q1,q3,major,grade"}, None, "line 1: expected the declared columns id, q2, q1, q3, major, grade; found id, q1"),
-        ({}, quiz_file(19), "expected at least 20 students, found 19"),
-        ({}, quiz_file() + "s3,1,1,1,law,2\n", "line 62, column “id”: the key of line 5 stands here again"),
-        ({}, quiz_file() + ",1,1,1,law,2\n", "line 62, column “id”: expected a student’s key, found nothing"),
-        ({}, quiz_file() + "x,2,1,1,law,2\n", "line 62, column “q1”: expected 0, 1 or nothing, found “2”"),
-        ({}, quiz_file() + "x,1,=B2,1,law,2\n", "line 62, column “q2”: expected a value, found the formula “=B2”"),
-        ({}, quiz_file() + "=A1,1,1,1,law,2\n", "line 62, column “id”: expected a student’s key, found a formula"),
-        ({}, quiz_file() + "x,1,1,1,physics,2\n", "line 62, column “major”: expected one of the declared values"),
-        ({}, quiz_file() + "x,1,1,1,law,4.01\n", "line 62, column “grade”: expected a number from 0 to 4"),
-        ({}, quiz_file() + "x,1,1,1,law,nan9\n", "line 62, column “grade”: expected a number from 0 to 4"),
-        ({}, quiz_file() + "x,1,1,1,law\n", "line 62, column “grade”: expected 6 columns, found 5"),
-        ({}, quiz_file().encode() + "x,1,1,1,fran\xe7ais,2\n".encode("latin-1"), "line 62, column “major”: expected text in UTF-8"),
-        ({}, quiz_file() + 'x,1,1,1,"law,2\n', "line 62: not a CSV file"),
-        ({}, "", "line 1: expected the names of the columns, found nothing"),
+        ({"header": "id,q2,q1,q3,major,grade"}, None, "Line 1: expected the declared columns id, q2, q1, q3, major, grade; found id, q1"),
+        ({}, quiz_file(19), "Expected at least 20 students, found 19"),
+        ({}, quiz_file() + "s3,1,1,1,law,2\n", "Line 62, column “id”: the key of line 5 stands here again"),
+        ({}, quiz_file() + ",1,1,1,law,2\n", "Line 62, column “id”: expected a student’s key, found nothing"),
+        ({}, quiz_file() + "x,2,1,1,law,2\n", "Line 62, column “q1”: expected 0, 1 or nothing, found “2”"),
+        ({}, quiz_file() + "x,1,=B2,1,law,2\n", "Line 62, column “q2”: expected a value, found the formula “=B2”"),
+        ({}, quiz_file() + "=A1,1,1,1,law,2\n", "Line 62, column “id”: expected a student’s key, found a formula"),
+        ({}, quiz_file() + "x,1,1,1,physics,2\n", "Line 62, column “major”: expected one of the declared values"),
+        ({}, quiz_file() + "x,1,1,1,law,4.01\n", "Line 62, column “grade”: expected a number from 0 to 4"),
+        ({}, quiz_file() + "x,1,1,1,law,nan9\n", "Line 62, column “grade”: expected a number from 0 to 4"),
+        ({}, quiz_file() + "x,1,1,1,law\n", "Line 62, column “grade”: expected 6 columns, found 5"),
+        ({}, quiz_file().encode() + "x,1,1,1,fran\xe7ais,2\n".encode("latin-1"), "Line 62, column “major”: expected text in UTF-8"),
+        ({}, quiz_file() + 'x,1,1,1,"law,2\n', "Line 62: not a CSV file"),
+        ({}, "", "Line 1: expected the names of the columns, found nothing"),
     ],
     ids=without_files,
 )
@@ -145,14 +145,14 @@ def test_bad_input_is_refused_by_line_and_column_and_nothing_is_half_imported(ch
         ({"words": "\n".join(f"t{i}: w{i}" for i in range(101))}, None, "Write at most 100 topics, not 101."),
         ({"role-2": "left_out"}, None, "one with weeks and one with texts"),
         ({"weeks": "61"}, None, "Write a whole number from 1 to 60"),
-        ({}, texts_file() + 'x,3,"An exam."\n', "line 82, column “week”: expected a whole number from 1 to 2, found “3”"),
+        ({}, texts_file() + 'x,3,"An exam."\n', "Line 82, column “week”: expected a whole number from 1 to 2, found “3”"),
         (
             {},
             texts_file() + 'x,00000000112,"An exam."\n',
-            "line 82, column “week”: expected a whole number from 1 to 2, found “00000000112”",
+            "Line 82, column “week”: expected a whole number from 1 to 2, found “00000000112”",
         ),
-        ({}, texts_file() + ',1,"An exam."\n', "line 82, column “student”: expected a student’s key"),
-        ({}, texts_file(19), "expected at least 20 students, found 19"),
+        ({}, texts_file() + ',1,"An exam."\n', "Line 82, column “student”: expected a student’s key"),
+        ({}, texts_file(19), "Expected at least 20 students, found 19"),
     ],
     ids=without_files,
 )
@@ -183,7 +183,7 @@ def test_several_rows_of_a_student_are_bounded() -> None:
     rows = "".join(f"s{i},{course},{1 + i % 3}\n" for i in range(20) for course in "abc")
     browser = logged_in(person(Role.INVESTIGATOR))
     clash = bring(browser, typed, f"id,course,year\n{rows}s0,a,9\n")
-    assert "line 62, column “year”: expected the same value in all rows of a student" in words(clash)
+    assert "Line 62, column “year”: expected the same value in all rows of a student" in words(clash)
     assert bring(browser, typed, f"id,course,year\n{rows}").status_code == 302
     table = table_of(DataSet.objects.get().source, 1)
     assert table is not None

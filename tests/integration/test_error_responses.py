@@ -83,7 +83,7 @@ def browser() -> Client:
 PAGES = [
     ("late", 410, ["The lecture is over", "It ended at noon.", "Come back tomorrow."]),
     ("closed", 403, ["This study is closed"]),
-    ("definition", 400, ["line 3: &lt;b&gt;title&lt;/b&gt; is missing", "nothing was changed"]),
+    ("definition", 400, ["Line 3: &lt;b&gt;title&lt;/b&gt; is missing", "nothing was changed"]),
     ("method", 422, ["This cannot be computed", "needed at least 2, found 1"]),
     ("absent", 404, ["There is nothing at this address"]),
     ("forbidden", 403, ["This page is not for you", "This page is for: Analyst."]),

@@ -306,7 +306,7 @@ def test_a_data_set_is_asked_like_a_study() -> None:
     with pytest.raises(LedgerError, match="being made"):
         services.ask(source, solved(rho=0.001), actor=source.whole.owner)
     store_rows(source, quiz_table(19))
-    with pytest.raises(LedgerError, match="at least 20 participants to ask about, found 19"):
+    with pytest.raises(LedgerError, match="at least 20 students to ask about, found 19"):
         services.ask(source, solved(rho=0.001), actor=source.whole.owner)
     store_rows(source, quiz_table(400, right=300))
     answered = asked_and_answered(source, rho=0.005)
@@ -342,5 +342,5 @@ def test_a_delta_that_would_allow_somebodys_row_to_be_published_is_refused() -> 
     schema = services.table_now(source)[1]
     columns = {column.name: column.empty(1000) for column in schema.columns}
     store_rows(source, Table(schema=schema, n=1000, arrays=columns))
-    with pytest.raises(LedgerError, match=r"δ below 1 in 10,000, ten times the participants; the budget has δ = 0\.0001"):
+    with pytest.raises(LedgerError, match=r"δ below 1 in 10,000, ten times the students; the budget has δ = 0\.0001"):
         services.ask(source, solved(rho=0.001), actor=source.whole.owner)

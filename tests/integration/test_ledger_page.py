@@ -50,13 +50,20 @@ def test_the_page_tells_what_was_charged_and_what_is_left(source: Source) -> Non
     text = words(shown)
     assert "10.0 % of the budget is spent." in text
     assert "Σε, because every charge is pure 0.1 1" in text
-    assert "Questions are about 96 participants. This number is public." in text
+    assert "Questions are about 96 students. This number is public." in text
     assert "ε = 0.1 Answered" in text
     assert "Unfreeze" not in text
     asked_and_answered(source, rho=0.001)
     text = words(page(source, source.whole.owner))
     assert "Σε" not in text.split("A question fits")[0]
     assert "ρ = 0.001 Answered" in text
+
+
+def test_an_untouched_budget_is_the_same_number_on_the_desk_and_in_the_ledger(source: Source) -> None:
+    """Both are rounded downwards: what is read there fits when it is typed."""
+    desk = logged_in(source.whole.owner).get(reverse("analysis:analytics_questions", args=[source.study.slug]))
+    left = words(desk).split("There is left: ρ = ")[1].split(",")[0]
+    assert f"ρ (zCDP) 0 {left} ε" in words(page(source, source.whole.owner))
 
 
 def test_the_cheaper_noise_is_named_for_the_announced_number_of_questions(source: Source) -> None:

@@ -102,3 +102,9 @@ def test_archived_studies_are_left_out_until_they_are_asked_for(browser: Client,
     (link,) = page_of(browser.get(ADDRESS)).xpath('//a[normalize-space()="Show 1 archived study"]/@href')
     assert titles(browser, link.removeprefix("?")) == ["An old one"]
     assert set(titles(browser, "state=all")) == {"An old one", "Sleep and grades 99"}
+
+
+def test_studies_with_one_title_are_told_apart_by_their_addresses(browser: Client, owner: User) -> None:
+    for slug in ("first-term", "second-term"):
+        create_study(definition=definition(slug=slug, title="Sleep and grades"), owner=owner)
+    assert sorted(page_of(browser.get(ADDRESS)).xpath("//li//code/text()")) == ["first-term", "second-term"]

@@ -99,7 +99,7 @@ def test_the_cost_and_the_error_come_first_then_one_button_then_the_answer() -> 
 def test_a_class_that_is_too_small_is_told_so_before_anything_is_filled_in() -> None:
     source = open_source()
     Snapshot.objects.filter(source=source).update(n=19)
-    browser, said = logged_in(source.study.owner), "Expected at least 20 participants to ask about, found 19."
+    browser, said = logged_in(source.study.owner), "Expected at least 20 students to ask about, found 19."
     page = browser.get(address(source))
     assert said in text_of(page)
     assert "Show cost and error" not in text_of(page)

@@ -116,7 +116,7 @@ TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
         ({}, {"maths.csv": "number,course,mark\n"}, "“maths.csv”, line 1: expected the declared columns"),
         ({}, {"maths.csv": COURSES.replace("\n", "\r")}, "“maths.csv”, line 1: expected lines that end with a line feed"),
         ({}, {"maths.csv": TOO_MANY}, "“maths.csv”, line 10002: expected at most 10000 rows of one student"),
-        ({}, {"students.csv": students_file(19), "maths.csv": courses_file(19)}, "expected at least 20 students, found 19"),
+        ({}, {"students.csv": students_file(19), "maths.csv": courses_file(19)}, "Expected at least 20 students, found 19"),
         ({"role-0-3": "sensitive"}, {}, "“name” has another value for nearly every student, as a name has. Its role is: identifier"),
         (
             TYPED_STATEMENTS,

@@ -71,9 +71,11 @@ form.addEventListener("input", ({ target }) => {
   if (underWay) tell();
 });
 
-/** A page that comes back has no chosen file: the columns come into this one. */
+/** A page that comes back has no chosen file: the columns come into this one, or once more why they cannot be read. */
 form.addEventListener("submit", (event) => {
-  if (event.submitter?.value !== "columns" || !header.value.trim()) return;
+  const typed = header.value.trim();
+  if (event.submitter?.value !== "columns" || !(typed || chosen.files.length)) return;
   event.preventDefault();
-  tell();
+  if (typed) tell();
+  else readChosen();
 });

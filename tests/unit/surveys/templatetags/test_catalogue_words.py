@@ -47,9 +47,9 @@ def test_what_is_wrong_with_records_is_said_in_the_language_of_the_page() -> Non
         assert as_complaint(said).startswith("ℓ von &#x27;&lt;grade&gt;&#x27;: erwartet wird höchstens 2, ")
         below = f"record 2 → child 4: {complaints.NO_LEAF % {'name': 'x', 'value': '7'}}"
         assert as_complaint(below).startswith("Datensatz 2 → Kind 4: x: 7 ist")
-        assert as_complaint("MemoryError: <none>") == '<span lang="en">MemoryError: &lt;none&gt;</span>'
+        assert as_complaint("MemoryError: <none>") == '<span lang="en">MemoryError: &lt;none&gt;.</span>'
     with translation.override("en"):
-        assert as_complaint(said) == escape(said)
+        assert as_complaint(said) == escape(f"{said}.")
 
 
 def test_a_note_of_a_plan_is_said_in_the_language_of_the_page_with_groups_of_digits() -> None:
