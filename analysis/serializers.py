@@ -118,7 +118,8 @@ class BatchSerializer(DataclassSerializer):
         "withheld": "Somebody who was in the shown numbers withdrew: there are none until the next batch. "
         "Or everybody is being counted after the end.",
         "being_counted": "After the end, how many people have still to be counted before there are numbers; whole tens.",
-        "held_back": "Somebody withdrew after the end: some people are left out to hide who it was.",
+        "held_back": "Somebody withdrew after the end, or a back-up was restored that did not know somebody: some people are left out to "
+        "hide who it was.",
         "too_few": "The study ended with so few people that results would be about persons.",
     }
 

@@ -17,7 +17,7 @@ from analysis.selectors import latest_results
 from analysis.stored_results import DirectGroup, DirectOutcome, read_results
 from candor.results import UnderReporting
 from surveys.batches.rules import LEAST
-from surveys.batches.selectors import somebody_withdrew_after_the_end
+from surveys.batches.selectors import others_are_shown_than_at_the_end
 from surveys.batches.tally import Tally, tally_of
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import ENDED, DirectAnswer, Step, Study
@@ -53,7 +53,7 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
                 outcomes += [DirectOutcome.of(one, question=question.name, category=name) for name, one in by_answer.items()]
             else:
                 outcomes.append(DirectOutcome.of(direct_comparison(*both, design=design), question=question.name))
-        if study.rehearsal_of_id is None and (_tells_few_apart(counted) or somebody_withdrew_after_the_end(study)):
+        if study.rehearsal_of_id is None and (_tells_few_apart(counted) or others_are_shown_than_at_the_end(study)):
             outcomes = [_without_the_die(one) for one in outcomes]
     return DirectGroup(
         asked=agreed[True],

@@ -12,7 +12,7 @@ from analysis.answers.datasets import People
 from analysis.stored_results import QuestionBySubgroup, Subgroups
 from candor.errors import MethodError
 from surveys.batches.rules import LEAST
-from surveys.batches.selectors import nobody_comes_any_more, somebody_withdrew_after_the_end
+from surveys.batches.selectors import nobody_comes_any_more, others_are_shown_than_at_the_end
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 
@@ -25,7 +25,7 @@ def subgroups_of(study: Study, people: People, definition: StudyDefinition) -> S
     from candor.subgroups.effects import subgroup_analysis
 
     ended = nobody_comes_any_more(study)
-    if not ended or somebody_withdrew_after_the_end(study):
+    if not ended or others_are_shown_than_at_the_end(study):
         return Subgroups(ended=ended, withdrawn=ended, outcomes=())
     found = []
     for asked in (one for one in definition.questions if not one.is_background):  # no arm changes what people are

@@ -64,8 +64,8 @@ class SubgroupView:
         if found.withdrawn:
             return (
                 _(
-                    "Somebody took their data out after the end, so the planned comparison of subgroups is deleted and not computed again: "
-                    "the difference would tell what this person reported."
+                    "Somebody took their data out after the end, or a back-up was restored that did not know somebody. So the planned "
+                    "comparison of subgroups is deleted and not computed again: the difference would tell what this person reported."
                 ),
             )
         if not found.ended:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.db.models import Count, F, QuerySet, Sum
 
 from surveys.batches import rules
-from surveys.batches.selectors import AT_THE_END, TOTALS, everybody, waiting_people
+from surveys.batches.selectors import AT_THE_END, ENDED_BEFORE, TOTALS, everybody, waiting_people
 from surveys.batches.tally import Lines, counted_lines, kept_lines, lines_by_group, not_counted, tallies_kept, written_lines
 from surveys.counts import counts_of, exact_consent_counts, withdrawals
 from surveys.models import (
@@ -116,6 +116,12 @@ def write_shown(study: Study, **values: object) -> None:
     """Write the row of shown numbers. Its version tells pages that are open, without a count of people, that they show something old."""
     if not ShownNumbers.objects.filter(study=study).update(version=F("version") + 1, **values):
         ShownNumbers.objects.create(study=study, version=1, **values)
+
+
+def show_others_than_before(study: Study) -> None:
+    """Mark the end of a study as one before which there was another one, with other people."""
+    numbers = ShownNumbers.objects.values_list("numbers", flat=True).get(study=study)
+    write_shown(study, numbers=numbers | {ENDED_BEFORE: True})
 
 
 def wait_for_new_people() -> int:

@@ -27,6 +27,8 @@ from surveys.questions.sections import SECTION
 
 AT_THE_END = "at_the_end"
 """The mark of shown numbers that were kept when nobody came any more: they are exact."""
+ENDED_BEFORE = "ended_before"
+"""The mark of an end before which there was another one, with other people."""
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
 REFUSED = Q(subsample=DIRECT, agrees_to_direct=False)
@@ -57,7 +59,7 @@ class BatchProgress:
     being_counted: int
     """After the end, how many people have still to be counted before there are numbers; whole tens."""
     held_back: bool
-    """Somebody withdrew after the end: some people are left out to hide who it was."""
+    """Somebody withdrew after the end, or a restored back-up had lost somebody: some people are left out to hide who it was."""
     too_few: bool
     """The study ended with so few people that results would be about persons."""
 
@@ -187,15 +189,15 @@ def ways_shown(study: Study) -> dict[str, dict[str, int]]:
     return found
 
 
-def somebody_withdrew_after_the_end(study: Study) -> bool:
-    """Whether somebody took their data out since everybody entered the shown numbers at the end."""
-    at_the_end: int = _numbers(study).get("withdrew", 0)
-    return withdrawals(study) > at_the_end
+def others_are_shown_than_at_the_end(study: Study) -> bool:
+    """Whether somebody took their data out since everybody entered the shown numbers at the end, or a back-up had lost somebody."""
+    numbers = _numbers(study)
+    return ENDED_BEFORE in numbers or withdrawals(study) > numbers.get("withdrew", 0)
 
 
 def withdrawals_renew_results(study: Study) -> bool:
     """Whether results of a study that has ended are computed again because somebody withdrew: they come at that person's moment."""
-    return study.status in ENDED and somebody_withdrew_after_the_end(study)
+    return study.status in ENDED and others_are_shown_than_at_the_end(study)
 
 
 def _withdrew(people: int, *, at_the_end: int) -> int:

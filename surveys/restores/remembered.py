@@ -30,16 +30,20 @@ FOLDER = ".ended"
 class Group:
     """People who hide each other's withdrawals, as they stand in the shown numbers."""
 
-    one: UUID
+    one: UUID | None = None
     """Somebody of them."""
     shown: int = 0
     left_out: int = 0
-    keys: int = 0
-    """The exclusive or of the keys of those who are shown. Keys are random, so that other people have another one."""
+    mark: int = 0
+    """The exclusive or of the marks of those who are shown: another one for other people, and for somebody on the way who got an arm."""
+
+    def show(self, key: UUID, *place: str) -> None:
+        self.shown += 1
+        self.mark ^= int(sha256(json.dumps([key.hex, *place]).encode()).hexdigest(), 16)
 
     @property
     def fingerprint(self) -> str:
-        return sha256(self.keys.to_bytes(16, "big")).hexdigest()
+        return sha256(self.mark.to_bytes(32, "big")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +104,14 @@ def end_of(study: Study, *, within: Path) -> End | None:
 
 
 def shown_otherwise(study: Study, before: End) -> Iterator[Otherwise]:
-    """The groups of this ended study that the end before showed with other people."""
-    for name, group in _groups(study).items():
+    """The groups of this ended study that the end before showed with other people, also those of which the back-up has lost everybody."""
+    found = _groups(study)
+    for name in before.groups | found:
+        group = found.get(name, Group())
         fingerprint, left_out = before.groups.get(name, ("", 0))
         if fingerprint != group.fingerprint:
-            yield Otherwise(group_of(Participant.objects.get(pk=group.one)), group, left_out)
+            alike = group_of(Participant.objects.get(pk=group.one)) if group.one else Participant.objects.none()
+            yield Otherwise(alike, group, left_out)
 
 
 def _groups(study: Study) -> dict[str, Group]:
@@ -116,8 +123,7 @@ def _groups(study: Study) -> dict[str, Group]:
     for key, counted, step, is_bot, *finished in people.values_list(*columns).iterator():
         group = found.setdefault(json.dumps([is_bot, *(finished if step == Step.FINISHED else [])]), Group(key))
         if counted:
-            group.shown += 1
-            group.keys ^= key.int
+            group.show(key, *finished[:2])
         else:
             group.left_out += 1
     return found

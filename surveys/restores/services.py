@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.db import transaction
 
+from surveys.batches.numbers import show_others_than_before
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.batches.services import count_everyone, hold_back
 from surveys.journey.services import replay_withdrawals
@@ -24,8 +25,8 @@ def close_again(within: Path) -> ClosedAgain:
     """Close the running studies whose end is remembered in this folder, and withdraw the people again who are remembered beside it.
 
     Each is closed in one transaction, in which nobody sees its numbers. People who withdrew after the end are hidden among the same people
-    as then. Groups in which the back-up has lost somebody, or to which somebody came since, leave many people out. A file that cannot be
-    read keeps no other study from it.
+    as then. Groups in which the back-up has lost somebody, or to which somebody came since, leave many people out; tables that tell people
+    of a group apart are not shown any more. A file that cannot be read keeps no other study from it.
     """
     studies, withdrawals, wrong = 0, 0, []
     for study in Study.objects.filter(status__in=RUNNING).defer("definition").order_by("pk"):
@@ -49,7 +50,8 @@ def _close_again(study: Study, end: End, *, leaving: Path) -> int:
     now.update(closed_on=end.day)
     if now.filter(numbers_withheld=True).exists():  # many people are left
         count_everyone(study)
-    others = list(shown_otherwise(study, end))
+    if others := list(shown_otherwise(study, end)):
+        show_others_than_before(study)
     again = replay_withdrawals(leaving, of=study).again
     for one in others:
         hold_back(study, one.alike, one.to_hold_back)

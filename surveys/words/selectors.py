@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from surveys.access import Seat
 from surveys.batches.rules import LEAST
-from surveys.batches.selectors import somebody_withdrew_after_the_end
+from surveys.batches.selectors import others_are_shown_than_at_the_end
 from surveys.models import ENDED, Participant, Study
 from surveys.protocols import definition_for
 from surveys.questions.background import ShortText
@@ -42,7 +42,7 @@ def words_of(seat: Seat) -> list[Words] | None:
     people = list((humans if humans.exists() else counted).values_list("background", flat=True))
     # After they are read: somebody may withdraw meanwhile.
     still_there = Study.objects.filter(pk=study.pk, numbers_withheld=False, forgotten_on=None).exists()
-    if not still_there or somebody_withdrew_after_the_end(study):
+    if not still_there or others_are_shown_than_at_the_end(study):
         return None
     written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]
     language = definition_for(seat).languages[0]

@@ -175,14 +175,14 @@ def test_a_withdrawal_while_the_list_is_being_read_takes_nothing_out_of_it(monke
     study = closed_with_words(writers=12)
     gone = Participant.objects.filter(study=study, background__has_key="subject")[0]
     Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code("0123-4567-89AB-CDEF"))
-    looked = selectors.somebody_withdrew_after_the_end
+    looked = selectors.others_are_shown_than_at_the_end
 
     def and_then_somebody_does(study: Study) -> bool:
         found = looked(study)
         participation.withdraw(study, code="0123-4567-89AB-CDEF")
         return found
 
-    monkeypatch.setattr(selectors, "somebody_withdrew_after_the_end", and_then_somebody_does)
+    monkeypatch.setattr(selectors, "others_are_shown_than_at_the_end", and_then_somebody_does)
     browser = logged_in(study.owner)
     assert len(lines_of(study, browser)) == 12, "as before they left"
     assert lines_of(study, browser) == []

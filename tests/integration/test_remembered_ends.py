@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from audit.selectors import entries_about
@@ -263,6 +264,20 @@ def test_a_file_that_cannot_be_read_is_named(study: Study, folder: Path, wrong: 
         call_command("replay")
     assert f"Expected how a study ended in {path.name}" in capsys.readouterr().err
     assert Study.objects.get(pk=study.pk).status == StudyStatus.RECRUITING
+
+
+def test_nobody_leaves_before_a_file_is_put_right(study: Study, folder: Path) -> None:
+    """Nobody hides people in the second end who were withdrawn while the study ran."""
+    with lost_with_the_back_up():
+        looks = looks_at_the_first_end(study, CODES[0])
+    (path,) = folder.iterdir()
+    written = path.read_text()
+    path.write_text("")
+    with pytest.raises(CommandError, match="Not everything was done again"):
+        call_command("replay")
+    path.write_text(written)
+    call_command("replay")
+    assert tell_nobody([*looks, shown(study)])
 
 
 def test_a_worker_writes_it_down_at_once(study: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_computed_again_they_would_tell_what_one_person_reported(study: Study, m
     """
     before = stored(closed(study))
     withdraws(study)
-    monkeypatch.setattr(computing, "somebody_withdrew_after_the_end", lambda study: False)
+    monkeypatch.setattr(computing, "others_are_shown_than_at_the_end", lambda study: False)
     after = stored(study)
     people = [{row.group: row.n for row in found.outcomes[0].effects} for found in (before, after)]
     moved = {group: people[0][group] - people[1][group] for group in people[0]}
