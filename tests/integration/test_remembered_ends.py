@@ -103,6 +103,10 @@ def looks_at_the_first_end(study: Study, *leavers: str) -> list[Shown]:
 
 
 def test_it_shows_the_very_people_of_before_where_the_back_up_lost_nobody(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    """As long as nobody who left had hidden another one of them, in whatever order they are withdrawn again."""
+    with lost_with_the_back_up():
+        *_others, first, second = those_who_hide(study, alike(study), 40)
+    give_codes({CODES[0]: first, CODES[1]: second})
     with lost_with_the_back_up():
         looks = looks_at_the_first_end(study, *CODES[:2])
     call_command("replay")
