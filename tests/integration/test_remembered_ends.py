@@ -121,13 +121,18 @@ def test_it_shows_the_very_people_of_before_where_the_back_up_lost_nobody(study:
 @pytest.mark.parametrize("leavers", [0, 1, 2])
 @pytest.mark.parametrize("lost", [1, 3])
 def test_people_whom_the_back_up_lost_are_no_difference(study: Study, leavers: int, lost: int) -> None:
+    there = {one.pk: (one.subsample, one.arm) for one in Participant.objects.filter(study=study)}
     with lost_with_the_back_up():
         add_finished_people(study, lost, seed=2, counted=False)
+        groups = {(one.subsample, one.arm) for one in Participant.objects.filter(study=study).exclude(pk__in=there)}
         looks = looks_at_the_first_end(study, *CODES[:leavers])
     call_command("replay")
     looks.append(shown(study))
     assert tell_nobody(looks)
     assert wrong_counts(study) == {}
+    for group in groups:
+        left = leavers if group == ("1", "slides") else 0
+        assert len([one for one in there.values() if one == group]) - len(looks[-1][group]) == LEAST * (left + 1)
 
 
 def test_nor_are_they_where_somebody_who_left_was_hidden_by_another_one(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,13 +182,16 @@ def test_nor_is_somebody_who_left_before_the_end(study: Study) -> None:
 
 def test_nor_are_the_few_whom_the_first_end_left_out(study: Study) -> None:
     """A withdrawal from a group of which fewer than `LEAST` wait leaves these out; the back-up from before it shows them."""
+    Participant.objects.filter(study=study, counted=False).delete()
     few = list(alike(study).values_list("pk", flat=True))[-9:]
     Participant.objects.filter(pk__in=few).update(counted=False)
     with lost_with_the_back_up():
         looks = [close(study)]
     Participant.objects.filter(pk__in=few).update(counted=True)
+    everybody = Participant.objects.filter(study=study, subsample="1", arm="slides").count()
     call_command("replay")
     assert tell_nobody([*looks, shown(study)])
+    assert everybody - alike(study).count() == LEAST + 9
 
 
 def test_nor_is_anybody_who_withdraws_afterwards(study: Study) -> None:
