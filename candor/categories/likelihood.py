@@ -13,9 +13,7 @@ ITERATIONS = 120
 GAP = 1e-10
 """A log-likelihood this close to the largest one is the largest one."""
 NOTHING = 1e-8
-SLOPE = 1e-4
-"""The largest derivative that is left to rounding, for up to so many people; no coordinate can move by more than 1."""
-ROUNDS_OFF = 1e4
+"""A step that promises so little ends the search."""
 NEARLY_ALL = 0.99
 SHRINKAGE = 0.06
 RIDGE = 1e-12
@@ -155,20 +153,16 @@ def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = No
         system[:, dimensions:, :dimensions], system[:, :dimensions, dimensions:] = normals, normals.transpose(0, 2, 1)
         right = np.zeros((*system.shape[:2], 1))
         right[:, :dimensions, 0] = score - (target / slack) @ limits
-        solved = np.linalg.solve(system, right)[..., 0]
-        step, price = solved[:, :dimensions], solved[:, dimensions:]
+        step = np.linalg.solve(system, right)[:, :dimensions, 0]
         change = -(step @ limits.T)
         lifted = (target - force * change) / slack - force
         reach = np.maximum((-(step @ rows.T) / mu).max(axis=-1), (-change / slack).max(axis=-1))
         length = NEARLY_ALL / np.maximum(reach, NEARLY_ALL)
         climbed = NEARLY_ALL / np.maximum((-lifted / force).max(axis=-1), NEARLY_ALL)
-        slope = np.abs(score - force @ limits - (price[..., None] * normals).sum(axis=1)).max(axis=-1)
         phi = phi + length[:, None] * step
         slack = slack + length[:, None] * change
         force = force + climbed[:, None] * lifted
-        flat = slope < SLOPE * max(1.0, people / ROUNDS_OFF)
-        # Close to x = 0 multipliers are so large that the slope is rounding; then the step has nothing to gain.
-        done = (gap < GAP) & (flat | (np.abs((score * step).sum(axis=-1)) < NOTHING))
+        done = (gap < GAP) & (np.abs((score * step).sum(axis=-1)) < NOTHING)
         found[moving] = phi
         settled[moving] = done
         if done.any():

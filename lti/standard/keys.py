@@ -98,7 +98,7 @@ def withdraw_key(number: int, *, actor: User | None = None) -> bool:
 @routine(kind="platform_keys", every=timedelta(hours=1))
 def withdraw_old_keys() -> None:
     """Forget the keys whose last day is over. They are no longer published from that moment on, whenever this runs."""
-    for number in ToolKey.objects.filter(signs=False, withdrawn_at__lte=timezone.now()).values_list("pk", flat=True):
+    for number in ToolKey.objects.filter(withdrawn_at__lte=timezone.now()).values_list("pk", flat=True):
         withdraw_key(number)
 
 

@@ -71,6 +71,17 @@ def test_a_known_device_has_a_limit_of_its_own(ada: User, few_attempts: int) -> 
     assert attempt(Client(), PASSWORD).status_code == 302, "the guesses of a stolen device close no other door"
 
 
+def test_logins_at_work_give_a_copied_cookie_no_new_guesses(ada: User, few_attempts: int) -> None:
+    at_work, thief = Client(), Client()
+    attempt(at_work, PASSWORD)
+    thief.cookies[devices.cookie_of("ada")] = at_work.cookies[devices.cookie_of("ada")].value
+    for guesses in (0, few_attempts - 1, 1):
+        assert [attempt(thief, "wrong").status_code for _ in range(guesses)] == [200] * guesses
+        log_out(at_work)
+        assert attempt(at_work, PASSWORD).status_code == 302
+    assert attempt(thief, PASSWORD).status_code == 429
+
+
 def test_a_device_is_known_for_half_a_year_after_each_login(ada: User, few_attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     at_work = Client()
     attempt(at_work, PASSWORD)

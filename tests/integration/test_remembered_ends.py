@@ -104,6 +104,10 @@ def looks_at_the_first_end(study: Study, *leavers: str) -> list[Shown]:
 
 
 def test_it_shows_the_very_people_of_before_where_the_back_up_lost_nobody(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    """As long as nobody who left had hidden another one of them, in whatever order they are withdrawn again."""
+    with lost_with_the_back_up():
+        *_others, first, second = those_who_hide(study, alike(study), 40)
+    give_codes({CODES[0]: first, CODES[1]: second})
     with lost_with_the_back_up():
         looks = looks_at_the_first_end(study, *CODES[:2])
     call_command("replay")
@@ -118,13 +122,18 @@ def test_it_shows_the_very_people_of_before_where_the_back_up_lost_nobody(study:
 @pytest.mark.parametrize("leavers", [0, 1, 2])
 @pytest.mark.parametrize("lost", [1, 3])
 def test_people_whom_the_back_up_lost_are_no_difference(study: Study, leavers: int, lost: int) -> None:
+    there = {one.pk: (one.subsample, one.arm) for one in Participant.objects.filter(study=study)}
     with lost_with_the_back_up():
         add_finished_people(study, lost, seed=2, counted=False)
+        groups = {(one.subsample, one.arm) for one in Participant.objects.filter(study=study).exclude(pk__in=there)}
         looks = looks_at_the_first_end(study, *CODES[:leavers])
     call_command("replay")
     looks.append(shown(study))
     assert tell_nobody(looks)
     assert wrong_counts(study) == {}
+    for group in groups:
+        left = leavers if group == ("1", "slides") else 0
+        assert len([one for one in there.values() if one == group]) - len(looks[-1][group]) == LEAST * (left + 1)
 
 
 def test_nor_are_they_where_somebody_who_left_was_hidden_by_another_one(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,13 +183,16 @@ def test_nor_is_somebody_who_left_before_the_end(study: Study) -> None:
 
 def test_nor_are_the_few_whom_the_first_end_left_out(study: Study) -> None:
     """A withdrawal from a group of which fewer than `LEAST` wait leaves these out; the back-up from before it shows them."""
+    Participant.objects.filter(study=study, counted=False).delete()
     few = list(alike(study).values_list("pk", flat=True))[-9:]
     Participant.objects.filter(pk__in=few).update(counted=False)
     with lost_with_the_back_up():
         looks = [close(study)]
     Participant.objects.filter(pk__in=few).update(counted=True)
+    everybody = Participant.objects.filter(study=study, subsample="1", arm="slides").count()
     call_command("replay")
     assert tell_nobody([*looks, shown(study)])
+    assert everybody - alike(study).count() == LEAST + 9
 
 
 def test_nor_is_anybody_who_withdraws_afterwards(study: Study) -> None:

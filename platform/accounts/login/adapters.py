@@ -39,7 +39,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, **arguments: object) -> HttpResponse:
         """After the second factor, too: from now on this browser is known."""
         response: HttpResponse = super().post_login(request, user, **arguments)
-        remember_device(request, response, user.username)
+        remember_device(response, user.username)
         return response
 
     def set_password(self, user: User, password: str) -> None:

@@ -27,12 +27,11 @@ def known_device(request: HttpRequest | None, username: str) -> str:
         return ""
 
 
-def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
-    """Give the browser its cookie, or a longer life to the one that it has."""
-    device = known_device(request, username) or secrets.token_urlsafe(16)
+def remember_device(response: HttpResponse, username: str) -> None:
+    """Give the browser its cookie. Each login makes a new one: whoever copied an earlier one does not share its count."""
     response.set_cookie(
         cookie_of(username),
-        _signer(username).sign(device),
+        _signer(username).sign(secrets.token_urlsafe(16)),
         max_age=KNOWN_SECONDS,
         path=reverse("account"),
         secure=settings.SESSION_COOKIE_SECURE,
