@@ -211,7 +211,7 @@ def test_a_platform_that_is_away_when_its_keys_are_needed(platform: CoursePlatfo
     client = Client()
     asked = ask_for_launch(client, platform)
     platform.is_away = True
-    refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "answered 503, expected 2xx")
+    refused(client, platform.answer(asked["Location"], sub="ada", study=study.slug), "Answered 503, expected 2xx")
 
 
 def test_an_answer_that_nests_without_end_is_no_answer(platform: CoursePlatform, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

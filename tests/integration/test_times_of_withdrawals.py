@@ -158,7 +158,7 @@ def test_means_of_background_answers_are_not_told_again_after_a_withdrawal(study
     assert balance_now(study) is None
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).update(status=RunStatus.DONE, due_at=None, holder=None, data=None)
     page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
-    assert "two means would tell what one person answered" in page
+    assert "Two means would tell what one person answered" in page
 
 
 def test_half_a_file_of_a_killed_process_does_not_keep_the_second_of_a_withdrawal(settings: Any, tmp_path: Path) -> None:
