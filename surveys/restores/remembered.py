@@ -1,7 +1,8 @@
-"""Ends of studies, remembered beside the database: a second end, after a back-up was restored, tells nobody beside the first one.
+"""Ends of studies, remembered beside the database: another end, after a back-up was restored, tells nobody beside those before.
 
-Each is one file below MEDIA_ROOT. Its name is the hash of the study's first allocation list, which is drawn once. It holds the day, and for
-each group of people that hides a withdrawal a fingerprint of those who were shown, and how many were left out. The files stay for good.
+Each is one file below MEDIA_ROOT. The first end is called by the hash of the study's first allocation list, which is drawn once; the hash
+of the log's entry follows in the names of others. A file holds the day, this entry, and for each group of people that hides a withdrawal a
+fingerprint of those who were shown, and how many were left out. The files stay for good.
 """
 
 import json
@@ -22,6 +23,7 @@ from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import ENDED, Participant, Step, Study
 from surveys.protocols import protocol_in_force
 from surveys.questions.sections import SECTION
+from surveys.retention.services import closing_of
 
 FOLDER = ".ended"
 
@@ -48,18 +50,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """A group that an end before showed with other people, because a back-up has lost some or somebody came since."""
+    """A group that the first end showed with other people, because a back-up has lost some or somebody came since."""
 
     alike: "QuerySet[Participant]"
     now: Group
     left_out_before: int
+    """By that end before which left out the most."""
 
     @property
     def to_hold_back(self) -> int:
         """How many to leave out once those who left are withdrawn again.
 
-        After the first end each of them took `LEAST` people out of the group at most. Now `LEAST` more are out than all of them took then,
-        and those whom the first end left out. So both ends differ by many, whomever the back-up has lost.
+        After an end before each of them took `LEAST` people out of the group at most. Now `LEAST` more are out than all of them took then,
+        and those whom that end left out. So any two ends differ by many, whomever the back-up has lost.
         """
         left = self.now.shown + self.now.left_out - self.alike.count()
         gone = self.now.shown - self.alike.filter(counted=True).count()
@@ -68,11 +71,13 @@ class Otherwise:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """An end, as it is remembered."""
+    """The ends of a study, as they are remembered."""
 
     day: date
     groups: dict[str, tuple[str, int]]
-    """Fingerprint and number of people left out, by the name of the group."""
+    """The first fingerprint, and how many people were left out at most, by the name of the group."""
+    entries: list[str]
+    """The hashes of the log's entries that tell them."""
 
 
 def folder_of_ends() -> Path:
@@ -83,28 +88,53 @@ def keep_ends() -> None:
     """Write the ends to the disk that are not there yet. People who withdrew before that make another fingerprint, which leaves out more
     people than it has to.
     """
-    folder = folder_of_ends()
     for study in Study.objects.filter(status__in=ENDED, numbers_withheld=False, forgotten_on=None).defer("definition"):
         name = hash_of_first_list(study)
-        if name and not (folder / name).exists():
-            groups = {group: (found.fingerprint, found.left_out) for group, found in _groups(study).items()}
-            write_beside(folder / name, json.dumps({"day": str(study.closed_on), "groups": groups}, sort_keys=True))
+        if name and not (folder_of_ends() / name).exists():
+            _keep(study, name)
+
+
+def keep_another_end(study: Study) -> None:
+    """Write this end to the disk beside those before: a back-up may be restored once more, or an older one."""
+    _keep(study, f"{hash_of_first_list(study)}.{_entry_of(study)}")
+
+
+def _keep(study: Study, name: str) -> None:
+    groups = {group: (found.fingerprint, found.left_out) for group, found in _groups(study).items()}
+    end = {"day": str(study.closed_on), "entry": _entry_of(study), "groups": groups}
+    write_beside(folder_of_ends() / name, json.dumps(end, sort_keys=True))
+
+
+def _entry_of(study: Study) -> str:
+    closing = closing_of(study)
+    return closing.hash if closing else ""
 
 
 def end_of(study: Study, *, within: Path) -> End | None:
-    """The end of this study that the folder of ends remembers, whether the database knows it or not."""
+    """The ends of this study that the folder of ends remembers, whether the database knows them or not."""
     name = hash_of_first_list(study)
     if not name or not (within / name).is_file():
         return None
+    first, *others = (_read(path) for path in sorted(within.glob(f"{name}*")))
+    for end in others:
+        for group, (mark, left) in end.groups.items():
+            before, left_before = first.groups.get(group, (mark, 0))
+            first.groups[group] = before, max(left, left_before)
+        first.entries.extend(end.entries)
+    return first
+
+
+def _read(path: Path) -> End:
     try:
-        found = json.loads((within / name).read_text(encoding="ascii"))
-        return End(date.fromisoformat(found["day"]), {group: (str(mark), int(left)) for group, (mark, left) in found["groups"].items()})
+        found = json.loads(path.read_text(encoding="ascii"))
+        groups = {group: (str(mark), int(left)) for group, (mark, left) in found["groups"].items()}
+        return End(date.fromisoformat(found["day"]), groups, [str(found.get("entry", ""))])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"Expected how a study ended in {name}, found something else ({error}).") from error
+        raise ValueError(f"Expected how a study ended in {path.name}, found something else ({error}).") from error
 
 
 def shown_otherwise(study: Study, before: End) -> Iterator[Otherwise]:
-    """The groups of this ended study that the end before showed with other people, also those of which the back-up has lost everybody."""
+    """The groups of this ended study that the first end showed with other people, also those of which the back-up has lost everybody."""
     found = _groups(study)
     for name in before.groups | found:
         group = found.get(name, Group())

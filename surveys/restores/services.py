@@ -10,7 +10,10 @@ from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
 from surveys.batches.services import count_everyone, hold_back
 from surveys.journey.services import replay_withdrawals
 from surveys.models import RUNNING, Study
-from surveys.restores.remembered import End, end_of, shown_otherwise
+from surveys.restores.remembered import End, end_of, keep_another_end, shown_otherwise
+from surveys.retention.remembered import FOLDER as DELETIONS
+from surveys.retention.remembered import remember_deletion_of
+from surveys.retention.services import closing_of
 from surveys.studies.services import close
 
 
@@ -36,7 +39,7 @@ def close_again(within: Path) -> ClosedAgain:
             wrong.append(str(error))
             continue
         if end is not None:
-            withdrawals += _close_again(study, end, leaving=within.parent / WITHDRAWALS)
+            withdrawals += _close_again(study, end, beside=within.parent)
             studies += 1
     if wrong:
         raise ValueError(" ".join(wrong))
@@ -44,7 +47,7 @@ def close_again(within: Path) -> ClosedAgain:
 
 
 @transaction.atomic
-def _close_again(study: Study, end: End, *, leaving: Path) -> int:
+def _close_again(study: Study, end: End, *, beside: Path) -> int:
     close(study, actor=None)
     now = Study.objects.filter(pk=study.pk)
     now.update(closed_on=end.day)
@@ -52,7 +55,10 @@ def _close_again(study: Study, end: End, *, leaving: Path) -> int:
         count_everyone(study)
     if others := list(shown_otherwise(study, end)):
         show_others_than_before(study)
-    again = replay_withdrawals(leaving, of=study).again
+    again = replay_withdrawals(beside / WITHDRAWALS, of=study).again
     for one in others:
         hold_back(study, one.alike, one.to_hold_back)
+    study.refresh_from_db(fields=["closed_on"])
+    keep_another_end(study)
+    remember_deletion_of(end.entries, closing_of(study), within=beside / DELETIONS)
     return again

@@ -77,13 +77,14 @@ def forget_again(*, within: Path | None = None) -> list[str]:
     remembers it.
     """
     there = Study.objects.filter(forgotten_on=None, status__in=ENDED, numbers_withheld=False).defer("definition")
-    back = [study for study in there if deletion_is_remembered(_closing_of(study), within=within)]
+    back = [study for study in there if deletion_is_remembered(closing_of(study), within=within)]
     for study in back:
         forget_operational_data(study)
     return [study.slug for study in back]
 
 
-def _closing_of(study: Study) -> Entry | None:
+def closing_of(study: Study) -> Entry | None:
+    """The entry since which there is something to delete."""
     return entries_about(study).filter(action=actions.CLOSED).first()
 
 
@@ -148,7 +149,7 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
     record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details | {"due_on": day_of_forgetting(study)})
-    remember_deletion(_closing_of(study))
+    remember_deletion(closing_of(study))
 
 
 def _can_begin(study: Study) -> bool:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from analysis.data_sets import services as data_sets
@@ -11,7 +12,8 @@ from analysis.data_sets.retention import delete_due
 from analysis.models import DataSet
 from surveys.errors import JourneyError
 from surveys.journey import services as participation
-from surveys.models import Participant, Study
+from surveys.models import Participant, Study, StudyStatus
+from surveys.restores.remembered import keep_ends
 from surveys.retention.remembered import FOLDER
 from surveys.retention.services import forget_operational_data, forget_what_is_due
 from surveys.studies.services import close
@@ -41,6 +43,33 @@ def test_operational_data_that_an_owner_had_deleted_go_again_within_the_hour() -
     with pytest.raises(JourneyError, match="found any more"):
         participation.withdraw(Study.objects.get(pk=study.pk), code=code)
     assert forget_what_is_due() == [], "once"
+
+
+def test_they_go_again_where_the_back_up_does_not_know_the_end() -> None:
+    """However often a back-up of before the end is restored."""
+    study = recruiting_study()
+    walk(Client(), study)
+    with lost_with_the_back_up():
+        close(study, actor=study.owner)
+        keep_ends()
+        forget_operational_data(Study.objects.get(pk=study.pk), actor=study.owner)
+    for _restore in range(2):
+        with lost_with_the_back_up():
+            assert Participant.objects.exclude(background={}).exists(), "they are back"
+            call_command("replay")
+            assert Study.objects.get(pk=study.pk).forgotten_on is not None
+            assert not Participant.objects.exclude(background={}).exists()
+
+
+def test_data_stay_that_nobody_deleted() -> None:
+    study = recruiting_study()
+    walk(Client(), study)
+    with lost_with_the_back_up():
+        close(study, actor=study.owner)
+        keep_ends()
+    call_command("replay")
+    found = Study.objects.get(pk=study.pk)
+    assert (found.status, found.forgotten_on) == (StudyStatus.CLOSED, None)
 
 
 def test_people_who_came_after_the_restore_keep_their_time() -> None:

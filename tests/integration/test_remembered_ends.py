@@ -207,6 +207,27 @@ def test_nor_is_anybody_who_withdraws_afterwards(study: Study) -> None:
     assert tell_nobody(looks)
 
 
+@pytest.mark.parametrize("leavers", [0, 1])
+def test_nor_is_anybody_of_whom_one_back_up_knows_and_another_does_not(study: Study, folder: Path, leavers: int) -> None:
+    """Two restores one after the other: each end differs from all before."""
+    with lost_with_the_back_up():
+        add_finished_people(study, 40, seed=2, counted=False)
+        looks = [close(study)]
+    with lost_with_the_back_up():
+        call_command("replay")
+        looks.append(shown(study))
+        for code in CODES[:leavers]:
+            assert withdraw(Study.objects.get(pk=study.pk), code=code)
+            looks.append(shown(study))
+    for newcomers in (1, 2):
+        with lost_with_the_back_up():
+            add_finished_people(study, newcomers, seed=3, counted=False)
+            call_command("replay")
+            looks.append(shown(study))
+    assert tell_nobody(looks, newcomers=2)
+    assert len(list(folder.iterdir())) == 4, "so that a copy of an older folder over this one loses none"
+
+
 def test_people_of_one_section_are_hidden_in_it() -> None:
     study = recruiting_study(allocation=IN_EIGHT, die=TELLING_DIE)
     add_finished_people(study, 320)
