@@ -25,7 +25,7 @@ from candor.privacy.losses import Loss
 from jobs import tasks
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
-from tests.jobs import work_on
+from tests.jobs import claimed, fall_silent, held, work_on
 from tests.ledgers import (
     Solved,
     analyst_of,
@@ -180,10 +180,34 @@ def failing(*arguments: object) -> None:
     raise ZeroDivisionError("a bug")
 
 
-def test_noise_that_costs_more_than_its_price_gives_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_lost_its_question_while_it_computed_draws_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     source = open_source()
     asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
-    monkeypatch.setattr(Solved, "release", lambda question, exact: ({"people": [1]}, Loss.zcdp(0.0011)))
+    exact = Solved.exact
+
+    def late(question: Solved, table: Table) -> Any:
+        monkeypatch.undo()
+        Asking.objects.update(**held())  # another worker has it
+        return exact(question, table)
+
+    monkeypatch.setattr(Solved, "exact", late)
+    work_on(asked.charge.asking)
+    assert asked_before(budget_of(source))[0].state == "reserved"
+    fall_silent(asked.charge.asking)
+    tasks.sweep()
+    work_on(asked.charge.asking)
+    assert asked_before(budget_of(source))[0].state == "answered"
+
+
+@pytest.mark.parametrize(
+    ("price", "loss"),
+    [({"rho": 0.001}, Loss.zcdp(0.0011)), ({"epsilon": 0.1}, Loss.zcdp(0.004)), ({"epsilon": 0.1}, Loss(0.004, 0.11))],
+    ids=["more", "not pure", "more of a sum"],
+)
+def test_noise_that_costs_more_than_its_price_gives_no_answer(price: dict[str, float], loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source()
+    asked = services.ask(source, solved(**price), actor=source.study.owner)
+    monkeypatch.setattr(Solved, "release", lambda question, exact: ({"people": [1]}, loss))
     with pytest.raises(answering.OverchargedError):
         work_on(asked.charge.asking)
     [drawn] = asked_before(budget_of(source))
@@ -316,8 +340,6 @@ def test_the_database_refuses_a_charge_that_is_drawn_and_returned_or_answered_tw
 
 
 def test_work_that_is_given_up_before_the_noise_returns_its_charge() -> None:
-    from tests.jobs import claimed, fall_silent
-
     source = open_source()
     asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
     for _ in range(Asking.MOST_ATTEMPTS):
