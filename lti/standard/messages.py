@@ -147,7 +147,8 @@ def _key(platform: Platform, kid: str) -> "PyJWK":
     if keys is None or (kid not in keys and cache.add(f"{kept}-asked", 1, ASK_AGAIN_SECONDS)):
         answer = ask("GET", platform.keys_address)
         found = answer.get("keys") if isinstance(answer, dict) else None
-        keys = {str(one.get("kid", "")): one for one in found or () if isinstance(one, dict) and one.get("kty") == "RSA"}
+        listed = found if isinstance(found, list) else ()
+        keys = {str(one.get("kid", "")): one for one in listed if isinstance(one, dict) and one.get("kty") == "RSA"}
         cache.set(kept, keys, KEYS_SECONDS)
     if kid not in keys:
         raise LaunchError(_("The message of your course is signed with a key that its platform does not publish."))

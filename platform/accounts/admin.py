@@ -1,6 +1,5 @@
 """Accounts in the admin. Rights come from the role alone, so groups and single permissions are not offered."""
 
-from collections.abc import Collection
 from importlib import import_module
 
 from django.apps import apps
@@ -44,10 +43,10 @@ class SettingsAdmin(ShownAdmin):
             field.show_hidden_initial = True
         return field
 
-    def write(self, obj: Model, form: BaseForm, *, but: Collection[str] = ()) -> None:
-        """Write what was changed on the page, `but` these fields, into the row as it is stored now."""
+    def write(self, obj: Model, form: BaseForm) -> None:
+        """Write what was changed on the page into the row as it is stored now."""
         stored = self.model._default_manager.select_for_update(no_key=True).get(pk=obj.pk)
-        for name in {*form.changed_data} - {*but}:
+        for name in form.changed_data:
             setattr(stored, name, form.cleaned_data[name])
         stored.save()
 
@@ -79,7 +78,7 @@ class UserAdmin(SettingsAdmin, DjangoUserAdmin):  # type: ignore[type-arg]
             return
         if "role" in form.changed_data:
             services.change_role(user=obj, role=role, actor=user_of(request))
-        self.write(obj, form, but=("role",))
+        self.write(obj, form)
 
     def log_change(self, request: HttpRequest, obj: Model, message: list[dict[str, dict[str, list[str]]]]) -> LogEntry:
         """Also called for a new password. Our log names the fields that changed, never their values."""

@@ -14,6 +14,7 @@ from analysis.releases.protecting import hierarchies_for
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation import services as allocation
+from surveys.allocation.drawing import draw_lines
 from surveys.allocation.services import change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
 from surveys.models import (
@@ -31,14 +32,15 @@ from surveys.models import (
     Participant,
     Step,
     Study,
+    StudyStatus,
     WayNumbers,
 )
 from surveys.recruitment.services import add_entry_codes, renew_join_code
 from surveys.retention import services as retention
 from surveys.retention.selectors import day_of_forgetting
 from surveys.studies import services as studies
-from tests.factories import definition, document, draft_study, person, recruiting_study, walk
-from tests.jobs import catch
+from tests.factories import definition, document, draft_study, person, recruiting_study, study_in, walk
+from tests.jobs import catch, claimed
 from tests.protected_records import definition_of
 from tests.releases import SITE, closed_study, package_of, published_release, started_release, withdraw_one
 
@@ -232,3 +234,15 @@ def test_a_drawing_goes_on_and_stops_for_its_own_study_alone(monkeypatch: pytest
     assert (there.status, there.seed, there.stored) == (DrawingStatus.DRAWING, seed, 7)
     allocation.ask_for_lists(beside, lists)
     assert ListDrawing.objects.get(study=beside).seed == seed, "a list with a public hash is not drawn anew"
+
+
+def test_a_drawing_deletes_and_reads_lists_of_its_own_study_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each first deletes what was drawn for an earlier version of its study, and finds the list that it has begun by its number."""
+    catch(monkeypatch)
+    monkeypatch.setattr(allocation, "AT_ONCE", 10)
+    for slug in ("a-study", "another-study"):
+        study = study_in(StudyStatus.APPROVED, slug=slug, allocation={"planned_participants": 24})
+        studies.launch(study, actor=study.owner)
+        drawing = claimed(ListDrawing.objects.get(study=study))
+        assert [draw_lines(drawing) for _worker in range(2)] == [True, True]
+    assert Counter(AllocationSlot.objects.values_list("study__slug", flat=True)) == {"a-study": 24, "another-study": 24}

@@ -24,6 +24,7 @@ from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.batches.services import EVERYONE_COUNTED, count_next_batch
 from surveys.batches.tally import tally_of
+from surveys.batches.the_end import Ending, the_end_of
 from surveys.counts import exact_counts
 from surveys.errors import StudyClosedError, TransitionError
 from surveys.journey import services as participation
@@ -167,6 +168,45 @@ def test_somebody_who_leaves_while_everybody_is_counted_is_hidden(study: Study, 
     assert wrong_counts(study) == {}
     after = tally_of(study.pk).groups()
     assert all(after[group] - people >= LEAST - counted for group, people in before.items())
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_an_end_that_was_read_before_somebody_came_or_left_is_read_again(
+    study: Study, comes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a small study is read before the study is held."""
+
+    def read(study: Study) -> Ending:
+        found = the_end_of(study)
+        if comes:
+            add_finished_people(study, 10, seed=3, counted=False)
+        else:
+            gone = Participant.objects.filter(study=study, counted=True, step=Step.FINISHED)[0]
+            Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+            assert participation.withdraw(study, code=CODE)
+        return found
+
+    monkeypatch.setattr(batches, "FEW", 10_000)
+    monkeypatch.setattr(studies, "the_end_of", read)
+    study = closed(study)
+    exact, shown = exact_counts(study), shown_counts(study)
+    assert shown is not None
+    assert (shown.finished, shown.consented, shown.withdrew) == (exact.finished, exact.consented, exact.withdrew)
+    assert exact.withdrew == (not comes)
+    assert not Participant.objects.filter(study=study, counted=False).exists()
+
+
+def test_a_group_of_which_too_few_wait_is_shown_after_the_end_as_before(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody of it left, so nobody is hidden."""
+    group, shown = next(iter(tally_of(study.pk).groups().items()))
+    alike = dict(zip(batches.GROUP, group, strict=True))
+    del alike["answered"]
+    waiting = Participant.objects.filter(study=study, counted=False, step=Step.FINISHED, **alike)
+    Participant.objects.filter(pk__in=waiting[LEAST - 1 :]).delete()
+    left = waiting.count()
+    monkeypatch.setattr(batches, "FEW", 10_000)
+    study = closed(study)
+    assert (tally_of(study.pk).groups()[group], waiting.count()) == (shown, left)
 
 
 def test_a_group_whose_last_people_left_keeps_ten_back_when_a_counted_one_left_too(study: Study) -> None:

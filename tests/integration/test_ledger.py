@@ -15,16 +15,17 @@ from analysis.ledger.answering import BrokenQuestionError
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import KINDS
 from analysis.ledger.selectors import asked_before, preview
-from analysis.ledger.units import UNITS, Units
+from analysis.ledger.units import UNITS, Units, rounded_down
 from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot
 from analysis.sources.services import delete_rows, store_rows
 from analysis.sources.tables import Table
 from audit.models import Entry
+from candor.privacy.conversion import rho_within
 from candor.privacy.losses import Loss
 from jobs import tasks
 from surveys.retention.services import forget_operational_data
 from tests.factories import person
-from tests.jobs import work_on
+from tests.jobs import claimed, fall_silent, held, work_on
 from tests.ledgers import (
     Solved,
     analyst_of,
@@ -127,6 +128,7 @@ def test_a_failure_before_the_noise_returns_the_charge(monkeypatch: pytest.Monke
     assert spent(budget_of(source)) == Units()
     monkeypatch.undo()
     assert asked_and_answered(source, rho=0.001).charge.number == 2
+    assert spent(budget_of(source)) == Units(rho=UNITS // 1000, epsilon=None), "the first is returned, the second is not"
 
 
 def test_a_question_of_a_newer_version_waits_for_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,10 +180,34 @@ def failing(*arguments: object) -> None:
     raise ZeroDivisionError("a bug")
 
 
-def test_noise_that_costs_more_than_its_price_gives_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_lost_its_question_while_it_computed_draws_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     source = open_source()
     asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
-    monkeypatch.setattr(Solved, "release", lambda question, exact: ({"people": [1]}, Loss.zcdp(0.0011)))
+    exact = Solved.exact
+
+    def late(question: Solved, table: Table) -> Any:
+        monkeypatch.undo()
+        Asking.objects.update(**held())  # another worker has it
+        return exact(question, table)
+
+    monkeypatch.setattr(Solved, "exact", late)
+    work_on(asked.charge.asking)
+    assert asked_before(budget_of(source))[0].state == "reserved"
+    fall_silent(asked.charge.asking)
+    tasks.sweep()
+    work_on(asked.charge.asking)
+    assert asked_before(budget_of(source))[0].state == "answered"
+
+
+@pytest.mark.parametrize(
+    ("price", "loss"),
+    [({"rho": 0.001}, Loss.zcdp(0.0011)), ({"epsilon": 0.1}, Loss.zcdp(0.004)), ({"epsilon": 0.1}, Loss(0.004, 0.11))],
+    ids=["more", "not pure", "more of a sum"],
+)
+def test_noise_that_costs_more_than_its_price_gives_no_answer(price: dict[str, float], loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source()
+    asked = services.ask(source, solved(**price), actor=source.study.owner)
+    monkeypatch.setattr(Solved, "release", lambda question, exact: ({"people": [1]}, loss))
     with pytest.raises(answering.OverchargedError):
         work_on(asked.charge.asking)
     [drawn] = asked_before(budget_of(source))
@@ -259,6 +285,31 @@ def test_a_budget_becomes_smaller_but_never_smaller_than_what_is_spent_and_never
         services.ask(source, solved(rho=0.02), actor=source.study.owner)
 
 
+def test_a_budget_is_lowered_to_the_very_sum_that_is_spent_and_raised_in_neither_number() -> None:
+    source, officer = open_source(), person(Role.IRB_OFFICER)
+    services.ask(source, solved(epsilon=0.5), actor=source.study.owner)
+    for epsilon, delta in ((1.0, 1e-5), (1.0, -1e-9), (0.0, 1e-6)):
+        with pytest.raises(LedgerError, match="at most ε = 1"):
+            services.lower(source, epsilon=epsilon, delta=delta, actor=officer)
+    with pytest.raises(LedgerError, match="at least what is spent"):
+        services.lower(source, epsilon=0.4999, delta=1e-6, actor=officer)
+    for _twice in range(2):
+        services.lower(source, epsilon=0.5, delta=0.0, actor=officer)
+    told = [one.details for one in Entry.objects.filter(action="ledger.lowered").order_by("sequence")]
+    assert told == [{"epsilon": [1.0, 0.5], "delta": [1e-6, 0.0]}, {"epsilon": [0.5, 0.5], "delta": [0.0, 0.0]}]
+
+
+def test_what_was_spent_as_rho_bounds_a_lower_budget_as_rho() -> None:
+    source, officer = open_source(), person(Role.IRB_OFFICER)
+    rho = rho_within(0.5, 1e-6)
+    services.ask(source, solved(rho=rounded_down(rho) / UNITS), actor=source.study.owner)
+    with pytest.raises(LedgerError, match="at least what is spent"):
+        services.lower(source, epsilon=0.4999, delta=1e-6, actor=officer)
+    services.lower(source, epsilon=0.5, delta=1e-6, actor=officer)
+    account = account_of(budget_of(source))
+    assert (account.rho_left, account.rho) == (0, account.spent.rho)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -289,8 +340,6 @@ def test_the_database_refuses_a_charge_that_is_drawn_and_returned_or_answered_tw
 
 
 def test_work_that_is_given_up_before_the_noise_returns_its_charge() -> None:
-    from tests.jobs import claimed, fall_silent
-
     source = open_source()
     asked = services.ask(source, solved(rho=0.001), actor=source.study.owner)
     for _ in range(Asking.MOST_ATTEMPTS):

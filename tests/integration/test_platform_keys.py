@@ -8,6 +8,7 @@ import jwt
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -68,6 +69,17 @@ def test_a_key_that_leaked_is_withdrawn_at_once_with_all_before_it() -> None:
     assert published() == [third] == [signing()]
     assert ToolKey.objects.count() == 1, "the earlier ones are forgotten"
     assert Entry.objects.get(sequence=Entry.objects.count()).details == {"kid": third, "withdrawn": [first, second]}
+
+
+def test_the_log_says_until_when_each_earlier_key_is_published() -> None:
+    [first] = published()
+    second = kid_of(renew_key(days=3))
+    renew_key(days=30)
+    last = {kid_of(key): DjangoJSONEncoder().default(key.withdrawn_at) for key in ToolKey.objects.exclude(withdrawn_at=None)}
+    renewals = [entry.details["published_until"] for entry in Entry.objects.filter(action="platform.key_renewed").order_by("sequence")]
+    assert [set(one) for one in renewals] == [{first}, {first, second}]
+    assert [one[first] for one in renewals] == [last[first]] * 2
+    assert renewals[1][second] == last[second]
 
 
 def test_the_key_that_signs_is_not_withdrawn() -> None:

@@ -25,6 +25,7 @@ from surveys.journey.services import withdraw
 from surveys.models import Participant, Study, StudyStatus
 from surveys.questions.sections import SECTION
 from surveys.restores.remembered import keep_ends
+from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
@@ -276,7 +277,8 @@ def test_a_study_that_was_not_closed_goes_on(study: Study, capsys: pytest.Captur
         close(study)
     call_command("replay")
     assert "1 studies were closed again" in capsys.readouterr().out
-    assert Study.objects.get(pk=beside.pk).status == StudyStatus.RECRUITING
+    beside.refresh_from_db()
+    assert (beside.status, beside.closed_on) == (StudyStatus.RECRUITING, None)
 
 
 def test_the_folder_of_another_host_serves(study: Study, folder: Path, tmp_path: Path) -> None:
@@ -331,6 +333,23 @@ def test_an_end_is_written_once_and_by_the_next_hour_where_the_disk_was_full(
     assert withdraw(study, code=CODES[0])
     keep_ends()
     assert (path.read_bytes(), len(list(folder.iterdir()))) == (written, 1)
+
+
+def test_an_end_is_remembered_once_its_numbers_are_shown_and_not_after_its_people_are_forgotten(
+    study: Study, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, people are missing who will be shown; afterwards everybody is. Fingerprints of fewer people would be those of no end."""
+    monkeypatch.setattr(batches, "FEW", 0)
+    studies.close(study, actor=study.owner)
+    keep_ends()
+    assert not folder.exists()
+    batches.count_everyone(study)
+    keep_ends()
+    (path,) = folder.iterdir()
+    path.unlink()
+    forget_operational_data(Study.objects.get(pk=study.pk))
+    keep_ends()
+    assert not list(folder.iterdir())
 
 
 def test_the_file_tells_no_key_of_a_group_of_one(folder: Path) -> None:

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.attempts import take_attempt
-from accounts.login.backends import ATTEMPTS, BY_STRANGERS
+from accounts.login.backends import ATTEMPTS, LOGIN
 from accounts.models import Role, User
 from accounts.names import folded
 from analysis import services as analysis
@@ -199,7 +199,7 @@ def test_staff_go_on_at_whichever_host(hosts: Hosts) -> None:
     one.post(reverse("account_logout"))
     assert [each.get(page).status_code for each in everywhere] == [302, 302]
     for _attempt in range(ATTEMPTS - 1):
-        take_attempt(BY_STRANGERS, folded(owner.username), at_most=ATTEMPTS)
+        take_attempt(LOGIN, f"{folded(owner.username)} ", at_most=ATTEMPTS)
     refused = [browser(hosts, host).post(login, {**form, "password": "wrong", "csrfmiddlewaretoken": ""}) for host in (0, 1)]
     assert ["Too many" in each.content.decode() for each in refused] == [False, True], "both count together"
 

@@ -12,7 +12,7 @@ from accounts.names import folded
 from accounts.services import record_crowded_login, record_refused_login
 
 ATTEMPTS = 20
-BY_STRANGERS, BY_DEVICE = "login by strangers", "login by device"
+LOGIN = "login"
 
 
 class SlowedBackend(ModelBackend):
@@ -22,7 +22,7 @@ class SlowedBackend(ModelBackend):
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: object
     ) -> User | None:
         name, device = username or "", known_device(request, username or "")
-        counted = (BY_DEVICE, f"{folded(name)} {device}") if device else (BY_STRANGERS, folded(name))
+        counted = LOGIN, f"{folded(name)} {device}"
         try:
             with (FOR_KNOWN_DEVICES if device else FOR_STRANGERS).one():
                 # Counted before the check, or simultaneous attempts would all pass.

@@ -29,6 +29,40 @@ def test_ten_times_a_tenth_is_one() -> None:
     assert sum((Units.of(Loss.pure(0.1)) for _ in range(10)), Units()).epsilon == UNITS
 
 
+def test_a_pure_loss_costs_the_rho_that_it_amounts_to_and_no_unit_more() -> None:
+    """As floats, .1²/2 is a little more than .005."""
+    assert Units.of(Loss.pure(0.1)) == Units(rho=UNITS // 200, epsilon=UNITS // 10)
+    assert Units.of(Loss(0.001, 0.1)).rho == UNITS // 1000
+
+
+def test_a_sum_is_pure_where_both_parts_are() -> None:
+    pure, other = Units(rho=1, epsilon=2), Units(rho=3, epsilon=None)
+    assert pure + pure == Units(rho=2, epsilon=4)
+    assert pure + other == other + pure == Units(rho=4, epsilon=None)
+    assert account(pure).after(other).spent == pure + other
+
+
+@pytest.mark.parametrize(
+    ("rho", "epsilon", "spent", "share"),
+    [
+        (100, 100, Units(), 0),
+        (100, 100, Units(rho=25, epsilon=50), 0.25),
+        (100, 100, Units(rho=75, epsilon=50), 0.5),
+        (100, 100, Units(rho=75, epsilon=None), 0.75),
+        (100, 100, Units(rho=175, epsilon=125), 1),
+        (0, 100, Units(rho=75, epsilon=50), 0.5),
+        (100, 0, Units(rho=75, epsilon=50), 0.75),
+        (0, 0, Units(), 1),
+    ],
+)
+def test_the_share_that_is_gone_is_the_smaller_one(rho: int, epsilon: int, spent: Units, share: float) -> None:
+    assert Account(rho=rho, epsilon=epsilon, delta=1e-6, spent=spent).share_spent == share
+
+
+def test_without_a_delta_the_sum_is_what_is_spent() -> None:
+    assert Account(rho=0, epsilon=UNITS, delta=0.0, spent=Units.of(Loss.pure(0.5))).epsilon_spent == 0.5
+
+
 @given(losses)
 def test_charges_are_rounded_up_and_budgets_down(loss: float) -> None:
     assert rounded_down(loss) <= rounded_up(loss) <= rounded_down(loss) + 1
@@ -46,6 +80,9 @@ def test_a_price_fits_by_rho_or_while_all_is_pure_by_the_sum() -> None:
     assert pure.fits(Units.of(Loss.pure(0.1)))
     assert pure.fits(Units.of(NO_LOSS))
     assert account(all_rho).fits(Units.of(NO_LOSS))
+    assert account(all_rho + Units(rho=1)).fits(Units.of(NO_LOSS))
+    for everything in (all_rho, Units(rho=all_rho.rho, epsilon=UNITS)):
+        assert account(everything).pure_left == 0
 
 
 @given(st.integers(1, 25 * 10**9), st.booleans(), st.integers(1, 30))
