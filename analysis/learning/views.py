@@ -56,7 +56,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
-    """The price of a release of the difficulties, the button that buys it, and those that were bought. POST with `show` buys nothing."""
+    """The form that asks what a release of the difficulties would cost, the button that buys what was shown, and those that were bought."""
     from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
@@ -65,11 +65,12 @@ def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     source = place.source
     if source is None:
         return render(request, "analysis/learning/difficulties.html", place.context)
-    form = page.OfferForm(source, request.POST if request.method == "POST" else request.GET)
+    sent = request.POST if request.method == "POST" else request.GET
+    form = page.OfferForm(source, sent)
     offer, failed = None, ""
     try:
-        offer = form.offer
-        if request.method == "POST" and offer is not None and "show" not in request.POST:
+        offer = form.offer if sent else None
+        if request.method == "POST" and offer is not None:
             ask(source, offer.question.document, actor=user)
             return redirect(request.path)
     except SurveyError as error:

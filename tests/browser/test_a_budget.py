@@ -147,6 +147,7 @@ def test_a_budget_from_the_builder_to_public_data(
     investigator.goto(f"{home}analytics/")
     investigator.get_by_role("link", name="Difficulties").click()
     investigator.get_by_label("How much of the budget").fill("50")
+    investigator.get_by_role("button", name="What would it cost?").click()
     investigator.get_by_role("button", name="Spend and release").click()
     expect(investigator.get_by_text("A worker draws the noise")).to_be_visible()
     work_on(Asking.objects.get())

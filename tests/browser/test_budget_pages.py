@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from accounts.services import create_user
@@ -53,14 +53,17 @@ def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, compla
     member(study, MemberRole.EDITOR)
     log_in(page, "editor", address=f"/studies/{study.slug}/analytics/")
     page.get_by_role("link", name="Difficulties").click()
-    expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
+    expect(page.get_by_role("button", name="Spend and release")).to_have_count(0)
     page.get_by_label("How much of the budget").fill("0,1")
+    page.get_by_role("button", name="What would it cost?").click()
     expect(page.get_by_role("heading", name="This would be noise")).to_be_visible()
     assert_readable(page)
     page.get_by_role("button", name="Spend and release").click()
     expect(page.get_by_text("Write why it is to be released although it would be noise.").first).to_be_visible()
     assert_readable(page)
     page.get_by_label("How much of the budget").fill("50")
+    page.get_by_role("button", name="What would it cost?").click()
+    expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
     expect(page.get_by_role("heading", name="This would be noise")).to_have_count(0)
     page.get_by_role("button", name="Spend and release").click()
     expect(page.get_by_text("A worker draws the noise")).to_be_visible()
@@ -70,21 +73,6 @@ def test_difficulties_are_bought_with_open_eyes(page: Page, study: Study, compla
     expect(page.get_by_label("How much of the budget")).to_have_value("7")  # what somebody types meanwhile stays
     expect(page.locator("figure svg:visible")).to_have_count(1)
     assert_readable(page)
-
-
-def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable[..., Page], study: Study) -> None:
-    member(study, MemberRole.EDITOR)
-    page = new_page()
-    log_in(page, "editor", address=f"/studies/{study.slug}/analytics/")
-    expect(page.get_by_role("link", name="Difficulties")).to_be_visible()
-    held: list[Route] = []
-    page.route("**/htmx.min*.js", lambda route: held.append(route))
-    with page.expect_request("**/htmx.min*.js"):
-        page.goto(f"/studies/{study.slug}/analytics/difficulties/", wait_until="commit")
-    page.get_by_label("How much of the budget").fill("0,1")
-    expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
-    held[0].continue_()
-    expect(page.get_by_role("heading", name="This would be noise")).to_be_visible()
 
 
 def test_an_analyst_lands_on_the_page_of_the_budget(page: Page, study: Study, assert_readable: Check) -> None:

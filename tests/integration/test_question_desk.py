@@ -171,6 +171,7 @@ def test_what_is_typed_wrongly_is_named() -> None:
         response = browser.get(address(source, **(typed(source) | more)))
         assert response.status_code == 422, more
         page = page_of(response)
+        assert "This number is public, so a count needs at least one answer." in page.text_content(), "the page agrees with its errors"
         (link,) = page.xpath("//*[@class='error-summary']//a")
         assert (link.get("href"), said in link.text_content()) == (f"#{field}", True), more
         said = said.removeprefix("ε: ")
