@@ -5,7 +5,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from lti.selectors import credit_numbers
 from lti.serializers import StudyCreditSerializer
@@ -16,8 +15,6 @@ from surveys.credit.services import change_credit
 
 class StudyCredit(APIView):
     """Whether a study gives credit at course platforms, and how much was sent."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_credit", responses=StudyCreditSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -40,8 +37,6 @@ class StudyCredit(APIView):
 
 class SendCreditAgain(APIView):
     """Credit that a platform did not take in about a day goes out once more."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_send_credit_again", request=None, responses=StudyCreditSerializer)
     def post(self, request: Request, slug: str) -> Response:

@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
@@ -22,7 +21,6 @@ from webhooks.services import add_webhook, remove_webhook, renew_secret, send_ag
 class Webhooks(ListAPIView[Webhook]):
     """The addresses that receive the study's events."""
 
-    roles = tuple(Role)
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
 
@@ -53,8 +51,6 @@ class Webhooks(ListAPIView[Webhook]):
 class WebhookDetail(APIView):
     """One address that receives the study's events."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_webhook", responses=WebhookSerializer)
     def get(self, request: Request, slug: str, webhook_id: UUID) -> Response:
         return Response(WebhookSerializer(access_webhook(person_of(request), slug, webhook_id)).data)
@@ -69,8 +65,6 @@ class WebhookDetail(APIView):
 class Secret(APIView):
     """Another secret for an address. The one before signs too for two more days."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_renew_webhook_secret", request=None, responses={201: AddedWebhookSerializer})
     def post(self, request: Request, slug: str, webhook_id: UUID) -> Response:
         user = person_of(request)
@@ -82,7 +76,6 @@ class Secret(APIView):
 class Deliveries(ListAPIView[Delivery]):
     """The address's messages of the last three months, and their outcomes."""
 
-    roles = tuple(Role)
     serializer_class = DeliverySerializer
     queryset = Delivery.objects.none()
 
@@ -92,8 +85,6 @@ class Deliveries(ListAPIView[Delivery]):
 
 class SendAgain(APIView):
     """Send a message again now, under the same number."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_send_again", request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, slug: str, webhook_id: UUID, delivery_id: UUID) -> Response:

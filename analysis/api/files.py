@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.api.results import BLINDED, asks_blinded
 from analysis.live.downloads import Download, figure_file, table_file
@@ -36,8 +35,6 @@ class Csv(FileRenderer):
 class Files(APIView):
     """The addresses of every figure that can be drawn now, and of every table."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_files", parameters=[BLINDED], responses=FilesSerializer)
     def get(self, request: Request, slug: str) -> Response:
         live = _live(request, slug)
@@ -60,7 +57,6 @@ class Files(APIView):
 class Figure(APIView):
     """A figure, as SVG or PNG by the end of the address."""
 
-    roles = tuple(Role)
     renderer_classes = (Svg, Png)
 
     @extend_schema(
@@ -75,7 +71,6 @@ class Figure(APIView):
 class Table(APIView):
     """A table as CSV, its head first."""
 
-    roles = tuple(Role)
     renderer_classes = (Csv,)
 
     @extend_schema(operation_id="studies_table", parameters=[BLINDED], responses={(200, "text/csv"): OpenApiTypes.BINARY})

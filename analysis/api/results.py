@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, checked, person_of
 from analysis import actions, services
 from analysis.live.results_document import counts_document, results_document
@@ -26,8 +25,6 @@ BLINDED = OpenApiParameter(
 class StudyCounts(APIView):
     """Participant counts: of all, for readers of the study; by subsample and arm, for readers of its results."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_counts", parameters=[BLINDED], responses=StudyCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -38,8 +35,6 @@ class StudyCounts(APIView):
 
 class Results(APIView):
     """The newest results. Estimates with `for_publication: false` use background answers and are not to be published."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_results", parameters=[BLINDED], responses=ResultsSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -61,7 +56,6 @@ class Results(APIView):
 class Runs(ListAPIView[Run]):
     """Every computation of the study's results, the newest first."""
 
-    roles = tuple(Role)
     serializer_class = RunSerializer
     queryset = Run.objects.none()
 
@@ -87,8 +81,6 @@ class Runs(ListAPIView[Run]):
 class CancelRun(APIView):
     """Stop the full computation that waits or runs; there may be none."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_cancel_run", request=None, responses=WorkSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -99,8 +91,6 @@ class CancelRun(APIView):
 
 class BlindingState(APIView):
     """Whether everybody sees letters in place of the arms until the study is closed."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_blinding", responses=BlindingSerializer)
     def get(self, request: Request, slug: str) -> Response:

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import ANALYTICS_READING, Role, User
+from accounts.models import ANALYTICS_READING, User
 from accounts.tokens.api_access import checked, person_of, refuse_unknown_names
 from analysis.data_sets import services
 from analysis.data_sets.retention import typed_day, usual_day
@@ -32,7 +32,7 @@ from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, Holds
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, access_to_leave, data_sets_of
 from surveys.access import OWNER_ROLES
 from surveys.questions.plans import PrivacyBudget, largest_delta
-from surveys.request_bodies import LARGEST_JSON, BoundedJson, bytes_of, plain_json
+from surveys.request_bodies import LARGEST_JSON, bytes_of, plain_json
 from surveys.sharing.offers import offered_link
 from surveys.sharing.selectors import open_invitation
 from surveys.sharing.serializers import AcceptedSerializer, InvitedToSerializer, OfferedSerializer
@@ -54,7 +54,6 @@ SEEN = ("epsilon", "delta", "delete_on", "about")
 class DataSets(APIView):
     """The data sets that this person may see, and bringing another one."""
 
-    roles = tuple(Role)
     writing_roles = OWNER_ROLES
     reading_scopes = ANALYTICS_READING
     parser_classes = (MultiPartParser,)
@@ -83,7 +82,6 @@ class DataSets(APIView):
 class OneDataSet(APIView):
     """One data set with its columns, as they were declared."""
 
-    roles = tuple(Role)
     reading_scopes = ANALYTICS_READING
 
     @extend_schema(operation_id="data_set", responses=OneDataSetSerializer)
@@ -97,9 +95,6 @@ class DataSetStep(APIView):
 
     Data sets of records have steps of their own, at `records/actions/`.
     """
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(
         operation_id="data_sets_take_step",
@@ -120,9 +115,6 @@ class DataSetStep(APIView):
 
 class DataSetPeople(APIView):
     """The analysts of a data set, and invitations that wait; an analyst asks once an officer has approved them."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="data_sets_people", responses=DataSetPeopleSerializer)
     def get(self, request: Request, data_set: str) -> Response:
@@ -146,8 +138,6 @@ class DataSetPeople(APIView):
 class DataSetPerson(APIView):
     """One analyst of a data set."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="data_sets_remove_analyst", responses={204: None})
     def delete(self, request: Request, data_set: str, username: str) -> Response:
         """Remove an analyst, for the owner; or leave."""
@@ -162,8 +152,6 @@ class DataSetPerson(APIView):
 class WaitingAnalystInvitation(APIView):
     """An invitation that nobody has accepted."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="data_sets_withdraw_invitation", responses={204: None})
     def delete(self, request: Request, data_set: str, number: int) -> Response:
         """Disable its link from now on; for the owner."""
@@ -174,8 +162,6 @@ class WaitingAnalystInvitation(APIView):
 
 class InvitationToDataSet(APIView):
     """An invitation by the secret at the end of its link."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="data_set_invitations_retrieve", responses=InvitedToSerializer)
     def get(self, request: Request, token: str) -> Response:

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from analysis.diagnosis.serializers import AskedSerializer, DiagnosisStateSerializer
 from analysis.diagnosis.services import delete_diagnosis, diagnose, stop_diagnosis
@@ -19,8 +18,6 @@ from surveys.protocols import definition_for
 
 class Diagnoses(APIView):
     """Simulated studies of a design under ways to cheat and to leave: how far they are, and what they found."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_diagnosis", responses=DiagnosisStateSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -53,8 +50,6 @@ class Diagnoses(APIView):
 
 class StopDiagnosis(APIView):
     """Simulate no further studies. There may be none."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_stop_diagnosis", request=None, responses=DiagnosisStateSerializer)
     def post(self, request: Request, slug: str) -> Response:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING, Role
+from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING
 from accounts.tokens.api_access import checked, person_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.selectors import Asked, newest_first
@@ -21,13 +21,11 @@ from analysis.models import Source
 from analysis.sources.places import Place, place_at
 from analysis.sources.services import make_again
 from surveys.access import NO_STUDY
-from surveys.request_bodies import BoundedJson
 
 
 class Ledger(APIView):
     """The charges to the privacy budget of a study, by whom, and the rest."""
 
-    roles = tuple(Role)
     reading_scopes = ANALYTICS_READING
 
     @extend_schema(operation_id="studies_ledger", responses=LedgerSerializer)
@@ -37,9 +35,6 @@ class Ledger(APIView):
 
 class FrozenBudget(APIView):
     """Freeze the budget of a study, or let it be spent again: for IRB officers who have no part in it."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer)
     def post(self, request: Request, **where: str) -> Response:
@@ -68,8 +63,6 @@ class FrozenDataSetBudget(FrozenBudget):
 
 class TableMadeAgain(APIView):
     """Have the table made again that questions are asked about, after a failure. There may be nothing to make again."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_make_table_again", request=None, responses=LedgerSerializer)
     def post(self, request: Request, **where: str) -> Response:
@@ -117,8 +110,6 @@ class DeskView(APIView):
     """An address of one desk: `class Preview…(Preview, desk=…)` says which, and names its operations in the API's document."""
 
     desk: ClassVar[Desk]
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
     reading_scopes = ANALYTICS_READING
 
     def source_at(self, where: dict[str, str], *, needs: str) -> Source:

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.preregistration.selectors import report_on
 from analysis.preregistration.serializers import ReportSerializer
@@ -16,8 +15,6 @@ from surveys.access import access_results
 
 class PreregistrationReport(APIView):
     """Each planned analysis beside what was done; `report` is null while the study runs, and where no plan was kept."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_preregistration_report", responses=ReportSerializer)
     def get(self, request: Request, slug: str) -> Response:

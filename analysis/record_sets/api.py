@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of, refuse_unknown_names
 from analysis.data_sets import services as data_sets
 from analysis.data_sets.api import declaration_in, last_day, require, require_sure
@@ -32,7 +31,7 @@ from analysis.releases.serializers import ConfirmRequestSerializer
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
 from analysis.sources.selectors import schema_of_records
 from surveys.access import OWNER_ROLES
-from surveys.request_bodies import BoundedJson, plain_json
+from surveys.request_bodies import plain_json
 
 STEPS = {
     "describe": ("may_change",),
@@ -69,9 +68,6 @@ class BringRecords(APIView):
 class RecordSet(APIView):
     """Roles, hierarchies, what is possible, and what the checker says of the package."""
 
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
-
     @extend_schema(operation_id="record_set", responses=RecordSetSerializer)
     def get(self, request: Request, data_set: str) -> Response:
         return Response(_state(access_record_set(person_of(request), data_set, needs="may_see_study")))
@@ -87,9 +83,6 @@ class RecordSet(APIView):
 class RecordRoles(APIView):
     """Give every attribute a role; what was found with other roles goes."""
 
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
-
     @extend_schema(operation_id="change_record_roles", request=RecordRolesSerializer, responses=RecordSetSerializer)
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_change")
@@ -100,9 +93,6 @@ class RecordRoles(APIView):
 
 class RecordHierarchy(APIView):
     """Edit the hierarchy of one attribute. It may have more values than occur."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="edit_record_hierarchy", request=RecordHierarchySerializer, responses=RecordSetSerializer)
     def post(self, request: Request, data_set: str) -> Response:
@@ -116,8 +106,6 @@ class RecordHierarchy(APIView):
 class StopRecordSet(APIView):
     """Try no further class sizes. There may be nothing to stop."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="stop_trying_record_set", request=None, responses=RecordSetSerializer)
     def post(self, request: Request, data_set: str) -> Response:
         seat = access_record_set(person_of(request), data_set, needs="may_change")
@@ -127,9 +115,6 @@ class StopRecordSet(APIView):
 
 class BuildRecordSet(APIView):
     """Build the package, in place of one that is not public. Once you have looked at it, take the step `request`."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="build_record_set", request=RecordSetBuildSerializer, responses={202: RecordSetSerializer})
     def post(self, request: Request, data_set: str) -> Response:
@@ -152,9 +137,6 @@ class RecordSetStep(APIView):
     """Take a step: its owner takes `describe`, `request`, `take-back` and `delete`; officers without a part in it `approve` and
     `send-back`; both `retract`.
     """
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(
         operation_id="record_set_take_step",
@@ -198,9 +180,6 @@ def _take(seat: DataSetSeat, action: str, sent: RecordSetStepSerializer) -> None
 
 class ConfirmRecordSet(APIView):
     """An IRB officer confirms by name auxiliary attributes that are published as they are; the package is then built again."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="confirm_record_set", request=ConfirmRequestSerializer, responses={202: RecordSetSerializer})
     def post(self, request: Request, data_set: str) -> Response:

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from analysis.answers.study_records import roles_of, words_of
 from analysis.models import BackgroundHandling, DataSet, RecordSweep, ReleaseStatus, key_of
@@ -23,14 +22,10 @@ from analysis.sources.seats import access_record_set
 from surveys.access import Seat, access_own_study, access_study
 from surveys.models import Study
 from surveys.protocols import definition_for
-from surveys.request_bodies import BoundedJson
 
 
 class Records(APIView):
     """Roles, hierarchies, what is possible, and what the checker says of the newest release with records."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_records", responses=RecordsSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -49,8 +44,6 @@ class Records(APIView):
 class StopRecords(APIView):
     """Try no further class sizes. There may be nothing to stop."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_stop_trying_records", request=None, responses=RecordsSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -61,9 +54,6 @@ class StopRecords(APIView):
 
 class StudyRecordHierarchy(APIView):
     """Edit the hierarchy of one question, or go back to the suggested one. Releases that were made keep theirs."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_edit_record_hierarchy", request=RecordHierarchySerializer, responses=RecordsSerializer)
     def post(self, request: Request, slug: str) -> Response:
@@ -78,9 +68,6 @@ class StudyRecordHierarchy(APIView):
 class BuildRecords(APIView):
     """Build a release with protected records, as `releases/` does; here with the state of all records as the answer."""
 
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
-
     @extend_schema(operation_id="studies_build_records", request=BuildRequestSerializer, responses={202: RecordsSerializer})
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -92,8 +79,6 @@ class BuildRecords(APIView):
 
 class RecordsOrQuery(APIView):
     """The same counts from protected records and from a desk with noise. Trying all class sizes (`studies_try_records`) finds them."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_records_or_query", responses=RecordsOrQuerySerializer)
     def get(self, request: Request, **where: str) -> Response:
@@ -125,9 +110,6 @@ class DataSetRecordsOrQuery(RecordsOrQuery):
 
 class ConfirmRecords(APIView):
     """An IRB officer confirms by name auxiliary answers that are published as they are; the package is then built again."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_confirm_records", request=ConfirmRequestSerializer, responses={202: RecordsSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -6,7 +6,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
@@ -19,8 +18,6 @@ from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsa
 
 class Rehearsal(APIView):
     """The sandbox copy of a study, in which only bots walk: how far they are, what was planted in them, and what was found."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_rehearsal", responses=RehearsalStateSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -55,8 +52,6 @@ class Rehearsal(APIView):
 
 class StopRehearsal(APIView):
     """Send no further bots; those who are on their way come to their end. There may be none."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_stop_rehearsal", request=None, responses=RehearsalStateSerializer)
     def post(self, request: Request, slug: str) -> Response:

@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from analysis import actions
 from analysis.models import OPEN_RELEASES, Release
@@ -37,7 +36,7 @@ from analysis.releases.serializers import (
 )
 from audit.services import record_once_a_day
 from surveys.access import Seat, access_own_study, access_study
-from surveys.request_bodies import BoundedJson, ZipFile
+from surveys.request_bodies import ZipFile
 
 
 class OpenToEverybody(APIView):
@@ -85,8 +84,6 @@ class ReleasePackage(OpenToEverybody):
 class StudyReleases(ListAPIView[Release]):
     """All releases of a study, also those that are not public, the newest first."""
 
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
     serializer_class = StudyReleaseSerializer
     queryset = Release.objects.none()
 
@@ -120,8 +117,6 @@ class StudyReleases(ListAPIView[Release]):
 class StudyRelease(APIView):
     """One release of a study: its state, its choices, the first rows, and the steps that you can take."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_release", responses=StudyReleaseDetailSerializer)
     def get(self, request: Request, slug: str, number: int) -> Response:
         user = person_of(request)
@@ -137,9 +132,6 @@ class ReleaseStep(APIView):
     """Take a step: people who run the study `request` approval, `discard` and `retract`; officers `approve`, `confirm`, `refuse` and
     `retract`.
     """
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(
         operation_id="studies_release_step",

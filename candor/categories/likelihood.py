@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
+from candor.likelihood.maximum import GAP, IMPOSSIBLE, NEARLY_ALL, RIDGE, SHRINKAGE, Maximum
 
 ITERATIONS = 120
-GAP = 1e-10
-"""A log-likelihood this close to the largest one is the largest one."""
 NOTHING = 1e-8
 """A step that promises so little ends the search."""
-NEARLY_ALL = 0.99
-SHRINKAGE = 0.06
-RIDGE = 1e-12
-IMPOSSIBLE = 1e-100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +73,6 @@ def possible_shares(design: Design) -> Shares:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Highest:
-    """The largest log-likelihoods (B,), where they are (B, D), and whether each search settled (B,)."""
-
-    log_likelihood: FloatArray
-    coordinates: FloatArray
-    settled: npt.NDArray[np.bool_]
-
-
 def log_likelihood(counts: FloatArray, shares: FloatArray) -> FloatArray:
     """Σ n·ln μ over the last axis.
 
@@ -99,7 +84,7 @@ def log_likelihood(counts: FloatArray, shares: FloatArray) -> FloatArray:
     return np.asarray((counts * np.log(np.maximum(shares, IMPOSSIBLE))).sum(axis=-1), dtype=float)
 
 
-def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = None, start: FloatArray | None = None) -> Highest:
+def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = None, start: FloatArray | None = None) -> Maximum:
     """The largest log-likelihood between the limits, for each of B directions in which the coordinates may not move from their start.
 
     Parameters
@@ -171,4 +156,4 @@ def highest(counts: FloatArray, shares: Shares, *, fixed: FloatArray | None = No
             normals = normals if fixed is None else normals[keep]
             if len(moving) == 0:
                 break
-    return Highest(log_likelihood=log_likelihood(counts, found @ rows.T + shares.offset), coordinates=found, settled=settled)
+    return Maximum(log_likelihood=log_likelihood(counts, found @ rows.T + shares.offset), coordinates=found, settled=settled)

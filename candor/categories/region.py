@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc
 
-from candor.categories.likelihood import Highest, Shares, highest, possible_shares
+from candor.categories.likelihood import Shares, highest, possible_shares
 from candor.categories.results import AT_LEAST, CATEGORY, MEAN_SCORE
 from candor.designs.design import Design, FloatArray
-from candor.likelihood.maximum import Chosen
+from candor.likelihood.maximum import Chosen, Maximum
 from candor.likelihood.polytope import ROUNDED
 from candor.likelihood.region import crossings, quantile, quantile_at_an_end
 from candor.results import ModelTest
@@ -202,7 +202,7 @@ def _clean(values: FloatArray) -> FloatArray:
     return np.where(np.abs(values - near) < NOBODY, near, values)
 
 
-def model_test(table: FloatArray, shares: Shares, free: Highest) -> ModelTest:
+def model_test(table: FloatArray, shares: Shares, free: Maximum) -> ModelTest:
     """Compares the best parameters with the best of the same linear model without limits, as `candor.likelihood.region.model_test`."""
     directions, sizes, _ = np.linalg.svd(shares.matrix, full_matrices=False)
     basis = directions[:, sizes > sizes[0] * ROUNDED]

@@ -6,7 +6,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.allocation.serializers import ArmChangeSerializer, ArmStateSerializer
@@ -17,8 +16,6 @@ from surveys.models import ArmState
 class Arms(APIView):
     """The arms of a launched study, with their quotas, and whether they still take participants."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_arms", responses=ArmStateSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
@@ -27,8 +24,6 @@ class Arms(APIView):
 
 class Arm(APIView):
     """Give an arm a quota, stop recruiting to it, or resume. The change is recorded."""
-
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_change_arm",

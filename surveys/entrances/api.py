@@ -5,19 +5,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.entrances.selectors import entrances_of
 from surveys.entrances.serializers import EntranceSerializer, JoinCodeSerializer, WayToRenewSerializer
 from surveys.recruitment.services import renew_join_code
-from surveys.request_bodies import BoundedJson
 
 
 class WaysIn(APIView):
     """Every way into the study. Nothing says who came which way."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_ways_in", responses=EntranceSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -27,9 +23,6 @@ class WaysIn(APIView):
 
 class JoinCodes(APIView):
     """A new join code for a class; the one before opens nothing any more."""
-
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_renew_join_code", request=WayToRenewSerializer, responses={201: JoinCodeSerializer})
     def post(self, request: Request, slug: str) -> Response:

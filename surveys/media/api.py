@@ -7,7 +7,6 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study, access_study
 from surveys.media.serializers import MediaFileSerializer, MediaUploadSerializer
@@ -19,7 +18,6 @@ from surveys.models import MediaFile
 class MediaFiles(ListAPIView[MediaFile]):
     """The study's current files, by name. Their addresses stay secret: together with a name they would give the arm away."""
 
-    roles = tuple(Role)
     parser_classes = (MultiPartParser,)
     serializer_class = MediaFileSerializer
     queryset = MediaFile.objects.none()

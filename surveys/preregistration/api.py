@@ -5,7 +5,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from surveys.access import access_study
 from surveys.preregistration.selectors import plans_of
@@ -14,8 +13,6 @@ from surveys.preregistration.serializers import KeptPlanSerializer
 
 class Preregistrations(APIView):
     """The preregistration and its amendments, in order; `sha256` is that of `text` in UTF-8."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_preregistration", responses=KeptPlanSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_own_study
 from surveys.models import EntryCode
@@ -35,7 +34,6 @@ class CsvBytes(LimitedBytes):
 class EntryCodes(APIView):
     """How many codes there are. The codes themselves are not kept, and nobody learns whose answers came in with one."""
 
-    roles = tuple(Role)
     parser_classes = (CsvBytes,)
 
     @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
@@ -76,8 +74,6 @@ class EntryCodes(APIView):
 class MadeCodes(APIView):
     """New codes with their links. They are in this answer and nowhere else: the study keeps their hashes."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_make_codes", request=HowManyCodesSerializer, responses={201: MadeCodeSerializer(many=True)})
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -93,7 +89,6 @@ class MadeCodes(APIView):
 class CompletionCodes(APIView):
     """Whether the codes that students handed in are genuine, and whether any were handed in twice; in the order sent."""
 
-    roles = tuple(Role)
     changes_nothing = True
 
     @extend_schema(

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from jobs.tasks import send_now
 from surveys.access import access_owned_study
@@ -19,8 +18,6 @@ from surveys.retention.services import ROUTINE, begin_forgetting
 
 class Retention(APIView):
     """When operational data are deleted: background and quiz answers, tokens, codes. Reported answers and counts stay."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_retention", responses=RetentionSerializer)
     def get(self, request: Request, slug: str) -> Response:

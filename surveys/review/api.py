@@ -63,8 +63,6 @@ class PrivacyLimitOfInstallation(APIView):
 class Review(APIView):
     """The state of the review: every decision, the newest first, the comments by section, and the consents by version."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_review", responses=ReviewSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return Response(_review(access_study(person_of(request), slug).study))
@@ -72,8 +70,6 @@ class Review(APIView):
 
 class Reviewer(APIView):
     """The officer to whom the review of a study is assigned. Other officers may decide as well."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_assign", request=AssignSerializer, responses=ReviewSerializer)
     def put(self, request: Request, slug: str) -> Response:
@@ -86,8 +82,6 @@ class Reviewer(APIView):
 class SignOffs(APIView):
     """An officer's signature under one part of the version that waits for a decision."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_sign", request=SignSerializer, responses=ReviewSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -99,8 +93,6 @@ class SignOffs(APIView):
 
 class Comments(APIView):
     """Comments on sections of the protocol, by officers and by people who run the study."""
-
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_comment",
@@ -125,8 +117,6 @@ class ProtocolPacket(APIView):
     For a study that was never submitted, it is the protocol that the draft would give; so it is for the team while the study is a draft
     again.
     """
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_protocol", parameters=[VERSION, DRAFT], responses=ProtocolSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -154,8 +144,6 @@ class ProtocolPacket(APIView):
 
 class ProtocolChanges(APIView):
     """The changes of a version of the protocol, by section: by default against the newest older one that officers decided on."""
-
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_protocol_changes",

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import access_analytics, access_owned_study, access_results
 from surveys.models import Invitation, Study
@@ -29,8 +28,6 @@ NO_MEMBER = "There is no such member."
 
 class People(APIView):
     """The owner, the members and their roles, and invitations that wait."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_people", responses=TeamSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -55,8 +52,6 @@ class People(APIView):
 class Person(APIView):
     """One member of a study."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_change_role", request=ChangeRoleSerializer, responses=TeamSerializer)
     def patch(self, request: Request, slug: str, username: str) -> Response:
         """Give a member another role; for the owner."""
@@ -79,8 +74,6 @@ class Person(APIView):
 class Owner(APIView):
     """The owner of a study, who says who works on it."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_transfer", request=NewOwnerSerializer, responses=TeamSerializer)
     def put(self, request: Request, slug: str) -> Response:
         """Give the study to a member; for the owner."""
@@ -94,8 +87,6 @@ class Owner(APIView):
 class WaitingInvitation(APIView):
     """An invitation that nobody has accepted."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_withdraw_invitation", responses={204: None})
     def delete(self, request: Request, slug: str, number: int) -> Response:
         """Disable its link from now on; for the owner."""
@@ -106,8 +97,6 @@ class WaitingInvitation(APIView):
 
 class InvitationToStudy(APIView):
     """An invitation by the secret at the end of its link."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="invitations_retrieve", responses=InvitedToSerializer)
     def get(self, request: Request, token: str) -> Response:

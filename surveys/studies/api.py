@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role, User
+from accounts.models import User
 from accounts.tokens.api_access import asked_choice, checked, person_of, refuse_unknown_names
 from audit.services import record_once_a_day
 from candor.errors import what_came
@@ -68,7 +68,6 @@ class InOneOrder(OrderingFilter):
 class Studies(ListAPIView[Study]):
     """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
 
-    roles = tuple(Role)
     writing_roles = OWNER_ROLES
     serializer_class = StudySerializer
     filter_backends = (SearchFilter, InOneOrder)
@@ -96,8 +95,6 @@ class Studies(ListAPIView[Study]):
 class StudyDetail(APIView):
     """One study: its definition, its status, its privacy loss, and the actions that you can take on it now."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return study_answer(access_study(person_of(request), slug))
@@ -111,7 +108,6 @@ class StudyAction(APIView):
     """
 
     parser_classes = (BoundedJson, BoundedForm, MultiPartParser)
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_take_action",
@@ -185,7 +181,6 @@ class ImportStudy(APIView):
 class StudyArchive(APIView):
     """The study file and its media as one ZIP file, which `studies_import` reads."""
 
-    roles = tuple(Role)
     renderer_classes = (ZipFile,)
 
     @extend_schema(operation_id="studies_archive", responses={(200, "application/zip"): OpenApiTypes.BINARY})

@@ -5,7 +5,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from audit.services import record_once_a_day
 from surveys import actions
@@ -16,8 +15,6 @@ from surveys.words.serializers import WrittenWordsSerializer
 
 class WrittenWords(APIView):
     """The words that people wrote, once the study is closed."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_words", responses=WrittenWordsSerializer)
     def get(self, request: Request, slug: str) -> Response:

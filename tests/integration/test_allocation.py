@@ -29,11 +29,6 @@ from tests.factories import address_of, definition, document, recruiting_study, 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def take(study: Study, times: int) -> list[tuple[str, str]]:
     return [(one.subsample, one.arm) for one in (take_slot(study, definition()) for _ in range(times))]
 

@@ -18,11 +18,6 @@ from tests.factories import definition, draft_study, logged_in, person, recruiti
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def test_decisions_come_with_their_reasons_and_versions_the_newest_first(officer: User) -> None:
     study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW), actor=officer, reason="Say how long it takes.")
     study = studies.change_definition(study, definition=definition(consent="## Anew\n\nTwenty minutes."), actor=study.owner)

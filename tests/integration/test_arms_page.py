@@ -16,11 +16,6 @@ from tests.finished_people import add_finished_people
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def address(study: Study) -> str:
     return reverse("surveys:arms", args=[study.slug])
 

@@ -26,11 +26,6 @@ def study() -> Study:
     return study
 
 
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
 def address(page: str, study: Study, *more: str) -> str:
     return reverse(f"surveys:{page}", args=[study.slug, *more])
 

@@ -27,11 +27,6 @@ def study() -> Study:
     return draft_study()
 
 
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
 def upload(browser: Client, study: Study, kind: str, name: str, content: bytes, *, arm: str = "slides", language: str = "") -> HttpResponse:
     sent = {"action": "upload", "slot": kind, "language": language, "content": SimpleUploadedFile(name, content)}
     return browser.post(address("build_arm", study, arm), sent)

@@ -26,11 +26,6 @@ def study() -> Study:
 
 
 @pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
-@pytest.fixture
 def colleague(study: Study) -> User:
     user = person(Role.INVESTIGATOR)
     StudyMember.objects.create(study=study, user=user, role=MemberRole.EDITOR)

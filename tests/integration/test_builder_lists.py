@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from surveys.models import Study
-from tests.factories import draft_study, logged_in, page_of
+from tests.factories import draft_study, page_of
 from tests.integration.test_builder import address, definition_of, errors
 
 pytestmark = pytest.mark.django_db
@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def study() -> Study:
     return draft_study()
-
-
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
 
 
 def names(study: Study, part: str) -> list[str]:

@@ -21,11 +21,6 @@ def study() -> Study:
     return draft_study()
 
 
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
 def names(study: Study, part: str = "background") -> list[str]:
     return [item.name for item in getattr(definition_of(study), part)]
 

@@ -31,11 +31,6 @@ def study() -> Study:
     return draft_study(arms=[NOTHING, TEXT], control="nothing", languages=["en"])
 
 
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
 def upload(browser: Client, where: str, slot: str, name: str, content: bytes) -> HttpResponse:
     return browser.post(where, {"action": "upload", "slot": slot, "content": SimpleUploadedFile(name, content)})
 

@@ -10,10 +10,10 @@ from accounts.models import User
 from surveys.models import Study
 from tests.factories import draft_study, logged_in, page_of
 from tests.integration.test_builder import address, definition_of, inputs
-from tests.integration.test_builder_history import browser, by_itself, colleague, refused, study
+from tests.integration.test_builder_history import by_itself, colleague, refused, study
 
 pytestmark = pytest.mark.django_db
-fixtures = (browser, colleague, study)
+fixtures = (colleague, study)
 AGE = {"kind": "number", "name": "age", "text": {"en": "How old?", "de": "Wie alt?"}, "role": "auxiliary", "minimum": 0, "maximum": 99}
 
 

@@ -28,11 +28,6 @@ pytestmark = pytest.mark.django_db
 S = StudyStatus
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def test_recruiting_ends_with_the_approval_even_before_the_task_runs_and_who_is_in_may_finish() -> None:
     study, begun, newcomer = recruiting_study(), Client(), Client()
     walk(begun, study, until="video")

@@ -30,11 +30,6 @@ def study() -> Study:
     return draft_study()
 
 
-@pytest.fixture
-def browser(study: Study) -> Client:
-    return logged_in(study.owner)
-
-
 def uploaded(browser: Client, study: Study, name: str, content: bytes | None = None) -> HttpResponse:
     file = SimpleUploadedFile(name, CONTENT[name] if content is None else content)
     return browser.post(address("build_import", study), {"file": file})

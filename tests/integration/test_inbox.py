@@ -25,11 +25,6 @@ from tests.releases import PEOPLE, built_release, closed_study, requested_releas
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def shown_to(user: User) -> str:
     return " ".join(page_of(logged_in(user).get(reverse("analysis:inbox"))).text_content().split())
 

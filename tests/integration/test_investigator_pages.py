@@ -17,11 +17,6 @@ from tests.finished_people import add_finished_people
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def address(name: str, study: Study) -> str:
     return reverse(f"surveys:{name}", args=[study.slug])
 

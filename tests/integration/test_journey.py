@@ -52,11 +52,6 @@ GERMAN_HEADINGS = {
 }
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def counter(kind: CounterKind) -> int:
     return sum(ShardedCounter.objects.filter(kind=kind).values_list("count", flat=True))
 

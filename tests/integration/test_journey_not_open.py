@@ -12,16 +12,11 @@ from surveys.journey import services as participation
 from surveys.models import Participant, ShardedCounter, Step, Study, StudyStatus
 from surveys.protocols import FrozenProtocol
 from surveys.studies import services as studies
-from tests.factories import address_of, answer, code_on, everything_stored, heading, participant_of, recruiting_study, send, study_in, walk
+from tests.factories import address_of, answer, code_on, everything_stored, heading, participant_of, send, study_in, walk
 
 pytestmark = pytest.mark.django_db
 
 STORED_STEPS = ("background", "video", "quiz", "die", "questions")
-
-
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.django_db
 ADDRESSES = ("", "consent/", "privacy/", "allocation/", "allocation/1/", "withdraw/", "progress/", "resume/unknown/")
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_fetching_changes_nothing(client: Client, study: Study, step: str) -> None:
     walk(client, study, until=step)

@@ -5,14 +5,9 @@ from django.test import Client
 
 from accounts.models import Role
 from surveys.models import AllocationList, Study
-from tests.factories import logged_in, page_of, person, recruiting_study, walk
+from tests.factories import logged_in, page_of, person, walk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
 
 
 @pytest.fixture

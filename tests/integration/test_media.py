@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 ARMS = {"slides": "slides-only", "instructor": "with-instructor"}
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def address(study: Study, name: str) -> str:
     return reverse("surveys:media", args=[study.slug, MediaFile.objects.get(study=study, name=name).pk])
 

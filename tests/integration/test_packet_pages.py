@@ -20,11 +20,6 @@ pytestmark = pytest.mark.django_db
 CONSENT = document()["consent"]
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def packet(user: User, study: Study, query: str = "", *, version: int = 1) -> HttpResponse:
     answer = logged_in(user).get(reverse("surveys:protocol_version", args=[study.slug, version]) + query)
     assert answer.status_code == 200

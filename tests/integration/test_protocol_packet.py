@@ -38,11 +38,6 @@ def plain(markdown: str) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def source(user: User, name: str, *arguments: Any) -> str:
     response = logged_in(user).get(reverse(f"surveys:{name}", args=arguments))
     assert response.status_code == 200

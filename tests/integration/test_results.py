@@ -54,11 +54,6 @@ def people(study: Study, *, arm: str, subsample: str, no: int, yes: int, step: S
 
 
 @pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
-@pytest.fixture
 def answered(study: Study) -> Study:
     for (arm, subsample), (no, yes) in GROUPS.items():
         people(study, arm=arm, subsample=subsample, no=no, yes=yes)

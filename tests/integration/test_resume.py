@@ -10,11 +10,6 @@ from tests.factories import address_of, answer, everything_stored, heading, page
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def link(study: Study, token: str) -> str:
     return reverse("surveys:resume", args=[study.slug, token])
 

@@ -45,11 +45,6 @@ S = StudyStatus
 NEW_CONSENT = "## A text that was written anew\n\nPlease agree."
 
 
-@pytest.fixture
-def officer() -> User:
-    return person(Role.IRB_OFFICER)
-
-
 def amend(study: Study, **changes: Any) -> Study:
     return studies.change_definition(study, definition=definition(**{"consent": NEW_CONSENT} | changes), actor=study.owner)
 

@@ -30,11 +30,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
-@pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     """The messages to the broker, collected instead of sent."""
     return catch(monkeypatch)

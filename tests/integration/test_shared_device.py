@@ -34,11 +34,6 @@ pytestmark = pytest.mark.django_db
 TAKEN = "Somebody has taken part here"
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def begin_anew(client: Client, study: Study, query: str = "") -> HttpResponse:
     return client.post(reverse("surveys:begin_anew", args=[study.slug]) + query)
 

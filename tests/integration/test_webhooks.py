@@ -76,11 +76,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     return catch(monkeypatch)
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def hook_of(study: Study, address: str = "https://lab.example.org/", events: tuple[str, ...] = tuple(Event.values)) -> Webhook:
     return add_webhook(study, address=address, events=events, site="https://candor.example.org", actor=study.owner)
 

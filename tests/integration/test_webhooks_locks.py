@@ -12,7 +12,6 @@ from surveys.models import Study
 from tests.integration.test_short_locks import until_somebody_waits
 from tests.integration.test_webhooks import hook_of
 from tests.integration.test_webhooks import sent as sent
-from tests.integration.test_webhooks import study as study
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
 from webhooks.services import emit, remove_webhook, send_again
 

@@ -13,7 +13,6 @@ from surveys.models import Study
 from tests.integration.test_webhooks import Receiver, deliver_all, hook_of
 from tests.integration.test_webhooks import receiver as receiver
 from tests.integration.test_webhooks import sent as sent
-from tests.integration.test_webhooks import study as study
 from tests.jobs import attempt, claimed
 from tests.simultaneous import at_once, outcomes_at_once
 from webhooks.errors import WebhookError

@@ -43,11 +43,6 @@ from tests.finished_people import add_finished_people
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def study() -> Study:
-    return recruiting_study()
-
-
 def page(client: Client, study: Study) -> HttpResponse:
     return client.get(reverse("surveys:withdraw", args=[study.slug]))
 

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import ApiToken, Role, User
+from accounts.models import ApiToken, User
 from accounts.services import want_notices
 from accounts.tokens.api_access import checked, person_of
 from accounts.tokens.serializers import AccountSerializer, NoticesSerializer
@@ -13,8 +13,6 @@ from accounts.tokens.serializers import AccountSerializer, NoticesSerializer
 
 class Account(APIView):
     """The account that asks: its name, its role, and what its token may do."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="account_retrieve", responses=AccountSerializer)
     def get(self, request: Request) -> Response:

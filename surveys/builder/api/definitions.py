@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from audit.services import record_once_a_day
 from surveys import actions
@@ -35,7 +34,7 @@ from surveys.imports.exporting import PROGRAMS, exported
 from surveys.imports.proposing import proposal_from
 from surveys.models import RUNNING, Study
 from surveys.protocols import definition_for, with_known_originals
-from surveys.request_bodies import DEFINITION_SCHEMA, BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
+from surveys.request_bodies import DEFINITION_SCHEMA, JsonFile, MergePatch, YamlFile, body_of, plain_json
 from surveys.studies.services import change_definition, confirm_translations, fingerprint, may_be_edited
 from surveys.study_file import define, document_of, dump, study_from_outside
 
@@ -65,7 +64,6 @@ class StudyFileRenderer(BaseRenderer):
 class Definition(APIView):
     """The study file: as JSON, or as YAML for `Accept: application/yaml` or `?format=yaml`."""
 
-    roles = tuple(Role)
     parser_classes = (JsonFile, YamlFile)
     renderer_classes = (JSONRenderer, StudyFileRenderer)
 
@@ -114,9 +112,6 @@ class Definition(APIView):
 class Translations(APIView):
     """The outdated translations of the draft: their originals were changed after they were translated."""
 
-    roles = tuple(Role)
-    parser_classes = (BoundedJson,)
-
     @extend_schema(operation_id="studies_translations", responses=TranslationsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         return _outdated(access_own_study(person_of(request), slug).study)
@@ -149,7 +144,6 @@ class Translations(APIView):
 class Imports(APIView):
     """Questions from another program's file: the report, and the questions themselves if it is no dry run."""
 
-    roles = tuple(Role)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(
@@ -173,8 +167,6 @@ class Imports(APIView):
 
 class Export(APIView):
     """The background questions for another program, and all that does not come through."""
-
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_export_questions",

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.models import Role
 from accounts.tokens.api_access import checked, person_of
 from surveys.access import Seat, access_own_study
 from surveys.builder.api.definitions import DEFINITION, IF_MATCH, definition_answer, version_seen
@@ -37,8 +36,6 @@ PAGE = OpenApiParameter("page", str, description="One of several pages of the ar
 class History(APIView):
     """The last versions of the draft that are kept, the newest first."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_history", responses=RevisionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
@@ -47,8 +44,6 @@ class History(APIView):
 
 class TakeBackChange(APIView):
     """Take back your last change, or make again the one that you took back last. Changes of others since then stay."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_take_back_change", request=TakeBackSerializer, responses=DEFINITION)
     def post(self, request: Request, slug: str) -> Response:
@@ -62,8 +57,6 @@ class TakeBackChange(APIView):
 
 class RestoreVersion(APIView):
     """Make the draft what it was in one of its versions."""
-
-    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_restore_version", parameters=[IF_MATCH], request=RestoreSerializer, responses=DEFINITION)
     def post(self, request: Request, slug: str) -> Response:
@@ -83,8 +76,6 @@ class RestoreVersion(APIView):
 class NewVersion(APIView):
     """Make a study that waits for a decision or is approved a draft again, for a new version of its protocol."""
 
-    roles = tuple(Role)
-
     @extend_schema(operation_id="studies_new_version", request=NewVersionSerializer, responses=StudyDetailSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
@@ -96,7 +87,6 @@ class NewVersion(APIView):
 class ArmFiles(APIView):
     """The files of an arm: given a place, a file is kept under a name of its own, and the definition names it."""
 
-    roles = tuple(Role)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(
@@ -121,8 +111,6 @@ class ArmFiles(APIView):
 
 class ArmFile(APIView):
     """One file of an arm."""
-
-    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_remove_arm_file",
