@@ -21,6 +21,7 @@ from surveys.errors import SurveyError
 from surveys.models import BotRun, ListDrawing
 from surveys.recruitment.services import MANY_IN_BOOK, hash_clear_numbers, write_down_entries
 from surveys.restores.remembered import keep_ends
+from surveys.restores.services import make_up_for_a_restore
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
 from surveys.studies.services import close_lapsed_studies, open_drawn
@@ -96,10 +97,13 @@ def count_everyone_after_the_end() -> None:
     count_people_of_closed_studies()
 
 
-@routine(kind=ENDS_KEPT, every=HOURLY, queue=Queue.FIRST)
+@routine(kind=ENDS_KEPT, every=HOURLY, at_start=True, queue=Queue.FIRST)
 def remember_ends() -> None:
-    """Write down beside the database how studies ended: with each end, or now where the disk was full."""
+    """Write down beside the database how studies ended: with each end, or now where the disk was full. Do again what a restore has lost,
+    should nobody have run `manage.py replay`.
+    """
     keep_ends()
+    make_up_for_a_restore()
 
 
 @routine(kind="kept_counts", every=DAILY)

@@ -1,16 +1,17 @@
-"""Closes studies again that were closed before a back-up was restored."""
+"""Does again what a back-up that was restored has lost: ends of studies, and withdrawals."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
 
-from surveys.batches.numbers import show_others_than_before
+from surveys.batches.numbers import show_others_than_before, wait_for_new_people
 from surveys.batches.remembered_withdrawals import FOLDER as WITHDRAWALS
+from surveys.batches.remembered_withdrawals import folder_of_withdrawals
 from surveys.batches.services import count_everyone, hold_back
 from surveys.journey.services import replay_withdrawals
 from surveys.models import RUNNING, Study
-from surveys.restores.remembered import End, end_of, keep_another_end, shown_otherwise
+from surveys.restores.remembered import End, end_of, folder_of_ends, keep_another_end, shown_otherwise
 from surveys.retention.remembered import FOLDER as DELETIONS
 from surveys.retention.remembered import remember_deletion_of
 from surveys.retention.services import closing_of
@@ -22,6 +23,13 @@ class ClosedAgain:
     studies: int
     withdrawals: int
     """Those done again of people of these studies."""
+
+
+def make_up_for_a_restore() -> None:
+    """End studies and withdraw people again, where nobody ran `manage.py replay`. People who wait to be shown wait for new ones then."""
+    ends, withdrawals = close_again(folder_of_ends()), replay_withdrawals(folder_of_withdrawals())
+    if ends.studies or withdrawals.again:
+        wait_for_new_people()
 
 
 def close_again(within: Path) -> ClosedAgain:

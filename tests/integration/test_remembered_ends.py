@@ -12,8 +12,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from audit.selectors import entries_about
+from jobs.models import Routine
 from surveys import actions
 from surveys.batches import services as batches
 from surveys.batches.order_of_arrival import those_who_hide
@@ -31,7 +33,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
 from tests.factories import recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
-from tests.jobs import catch
+from tests.jobs import catch, work_on
 
 pytestmark = pytest.mark.django_db
 IN_EIGHT = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
@@ -313,6 +315,14 @@ def test_nobody_leaves_before_a_file_is_put_right(study: Study, folder: Path) ->
     path.write_text(written)
     call_command("replay")
     assert tell_nobody([*looks, shown(study)])
+
+
+def test_a_worker_closes_it_again_where_nobody_ran_the_command(study: Study) -> None:
+    with lost_with_the_back_up():
+        looks = looks_at_the_first_end(study, CODES[0])
+    work_on(Routine.objects.create(name=ENDS_KEPT, due_at=timezone.now()))
+    assert Study.objects.get(pk=study.pk).status == StudyStatus.CLOSED
+    assert shown(study) == looks[-1]
 
 
 def test_a_worker_writes_it_down_at_once(study: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

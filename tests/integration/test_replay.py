@@ -1,20 +1,24 @@
 """`manage.py replay`: one command after a restore does again all that files beside the database tell."""
 
+from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from accounts.models import Role
 from analysis.ledger import services as ledger
 from analysis.publications.remembered import keep_publications
+from jobs import tasks
+from jobs.models import Routine
 from surveys.batches.order_of_arrival import those_who_hide
 from surveys.batches.remembered_withdrawals import remember_withdrawal
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import batch_progress
-from surveys.batches.services import count_next_batch
+from surveys.batches.services import ENDS_KEPT, count_next_batch
 from surveys.journey.services import withdraw
 from surveys.lifecycle.selectors import hash_of_first_list
 from surveys.models import Participant, Study
@@ -23,6 +27,7 @@ from surveys.tokens import hash_of_withdrawal_code
 from tests.back_ups import lost_with_the_back_up
 from tests.factories import person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.jobs import catch, keys, work_on
 from tests.ledgers import asked_and_answered, budget_of, open_source
 from tests.releases import CODE, closed_study, published_release
 
@@ -143,3 +148,30 @@ def test_people_who_waited_in_the_back_up_are_not_shown_again_with_one_newcomer(
     assert not count_next_batch(study)
     add_finished_people(study, 1, seed=4, counted=False)
     assert count_next_batch(study)
+
+
+def test_a_worker_that_starts_makes_up_for_a_replay_that_nobody_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(allocation={"planned_participants": 600, "block_multiples": [1]}, die=TELLING_DIE)
+    add_finished_people(study, missing(study), seed=1, counted=False)
+    assert count_next_batch(study)
+    one = Participant.objects.filter(study=study).first()
+    assert one is not None
+    Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    add_finished_people(study, missing(study) - 1, seed=2, counted=False)
+    work = Routine.objects.create(name=ENDS_KEPT, due_at=timezone.now() + timedelta(hours=1))
+    sent = catch(monkeypatch)
+    with lost_with_the_back_up():
+        assert withdraw(study, code=CODE)
+    tasks.sweep(at_start=True)
+    assert keys(sent, ENDS_KEPT) == [ENDS_KEPT]
+    work_on(work)
+    assert not Participant.objects.filter(pk=one.pk).exists()
+    assert missing(study) >= LEAST, "those who wait may have been shown with others whom the back-up has lost"
+
+
+def test_an_hour_without_a_restore_puts_no_batch_off() -> None:
+    study = recruiting_study(allocation={"planned_participants": 600, "block_multiples": [1]}, die=TELLING_DIE)
+    add_finished_people(study, missing(study) - 1, seed=1, counted=False)
+    remember_withdrawal(withdrawal_hash=hash_of_withdrawal_code(CODE), panel_number="")
+    work_on(Routine.objects.create(name=ENDS_KEPT, due_at=timezone.now()))
+    assert missing(study) == 1
