@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from surveys.access import Seat
 from surveys.models import Decision, MemberRole, Study, StudyMember, StudyStatus, Verdict
+from surveys.recruitment.services import add_entry_codes
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.studies.study_actions import actions_of
@@ -61,6 +62,17 @@ def test_the_step_of_those_who_run_a_study(made: Callable[[], Study], label: str
     study = made()
     words, behind = shown(study, study.owner)
     assert (words, behind.endswith(leads_to)) == (label, True), behind
+
+
+def test_a_study_into_which_codes_alone_lead_asks_for_codes_first() -> None:
+    study = study_in(S.RECRUITING, entry={"kind": "codes"})
+    assert shown(study, study.owner) == ("Make codes", reverse("surveys:codes", args=[study.slug]))
+    add_entry_codes(study, codes=["ABCD-1234"], actor=study.owner)
+    assert shown(study, study.owner)[0] == "See the results"
+    either = study_in(
+        S.RECRUITING, slug="both-ways", entry={"ways": [{"name": "slips", "kind": "codes"}, {"name": "poster", "kind": "open"}]}
+    )
+    assert shown(either, either.owner)[0] == "See the results", "people come in without a code, too"
 
 
 def closed_before_the_conditions_were_read() -> Study:
