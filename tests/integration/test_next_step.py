@@ -94,10 +94,13 @@ def test_an_ended_approval_is_asked_for_with_the_changes() -> None:
 
 
 def test_a_protocol_that_was_sent_back_is_changed_before_it_is_submitted_again() -> None:
-    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=person(Role.IRB_OFFICER), reason="Name whom to ask.")
+    officer, study = person(Role.IRB_OFFICER), study_in(S.IN_REVIEW)
+    reviews.comment(study, actor=officer, section="consent", text="Who is the contact?")
+    study = reviews.ask_for_changes(study, actor=officer, reason="Name whom to ask.")
     assert shown(study, study.owner)[1] == reverse("surveys:build", args=[study.slug])
     page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert "Read their reason below." in page
+    assert "1 section with open comments" in page
     assert 'value="submit"' in page
     study = studies.change_definition(study, definition=definition(contact="somebody else"), actor=study.owner)
     assert shown(study, study.owner)[1] == "submit"
