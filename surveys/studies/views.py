@@ -22,7 +22,7 @@ from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
-from surveys.review.selectors import threads_of
+from surveys.review.selectors import open_threads
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.listing import Listing
@@ -85,7 +85,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "approval": approval_of(found),
         "is_preregistered": bool(plans_of(found)),
         "stopped_by": stopped,
-        "open_threads": sum(thread.is_open for thread in threads_of(found).values()) if stopped else 0,
+        "open_threads": open_threads(found) if stopped else 0,
         "warnings": definition.warnings(),
         "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",
         "privacy": privacy_in_words(definition.epsilon, questions=len(definition.questions), total=definition.epsilon_total),
@@ -126,6 +126,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         "errors": errors,
         "consequences": consequences_of(found, action, counts=shown_counts(found)) if words.irreversible else [],
         "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
+        "open_threads": open_threads(found) if action == "approve" else 0,
     }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
 
