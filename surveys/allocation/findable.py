@@ -45,14 +45,14 @@ class Findable:
         }
         said = [
             _("%(n)s people who answer with the die find a difference of %(points)s points %(times)s times in 100.")
-            if self.needed is None
+            if self.needed is None or self.is_enough
             else _(
                 "%(n)s people who answer with the die find a difference of %(points)s points %(times)s times in 100; to find it %(of)s "
                 "times in 100 takes %(needed)s."
             ),
-            _("No difference is found that often by so few.")
+            _("No difference is found %(of)s times in 100 by so few.")
             if self.smallest is None
-            else _("The smallest difference that they find that often is one of %(smallest)s points."),
+            else _("The smallest difference that they find %(of)s times in 100 is one of %(smallest)s points."),
             _("Expected are %(prevalence)s of 100 who truly say yes in the control arm, and %(cheaters)s who do not follow the die."),
         ]
         return " ".join(filter(None, [" ".join(said) % words, self.about_sections]))

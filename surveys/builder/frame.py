@@ -320,6 +320,8 @@ def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:
 
 
 def _listed(part: Part, study: Study, left: list[ToDo], *, current: bool) -> dict[str, object]:
-    """A part in the side list, with the number of tasks left in it."""
+    """A part in the side list, with what is left to do in it, and how much of that is more than advice."""
     address = reverse(part.route, args=[study.slug])
-    return {"label": part.label, "address": address, "current": current, "left": [one for one in left if one.part == part.name]}
+    here = [one for one in left if one.part == part.name]
+    needed = sum(one.needed for one in here)
+    return {"label": part.label, "address": address, "current": current, "left": here, "needed": needed}

@@ -26,7 +26,7 @@ For those questions you roll a die that only you can see.
 ## What is stored
 
 * Your answers, without your name, without the address of your device, and with no time more exact than the day.
-* For the yes-or-no questions, only the yes or no that the die let you say. The die itself stays with you.
+* For the personal questions, only the answer that the die let you give. The die itself stays with you.
 
 ## Risks and benefits
 
@@ -50,7 +50,7 @@ Für diese Fragen würfelst du mit einem Würfel, den nur du siehst.
 ## Was gespeichert wird
 
 * Deine Antworten, ohne deinen Namen, ohne die Adresse deines Geräts und ohne eine Zeit, die genauer ist als der Tag.
-* Bei den Ja-Nein-Fragen nur das Ja oder Nein, das der Würfel dich sagen ließ. Der Wurf selbst bleibt bei dir.
+* Bei den persönlichen Fragen nur die Antwort, die der Würfel dich geben ließ. Der Wurf selbst bleibt bei dir.
 
 ## Risiken und Nutzen
 
@@ -102,16 +102,16 @@ IN_THE_CONSENT = {
     "experiment": {
         "en": {
             "chance": " Chance decides which lecture you see.",
-            "task": "You may tell a little about yourself, watch a lecture, and answer yes-or-no questions.",
+            "task": "You may tell a little about yourself, watch a lecture, and answer personal questions.",
         },
         "de": {
             "chance": " Der Zufall entscheidet, welche Vorlesung du siehst.",
-            "task": "Du kannst etwas über dich angeben, siehst eine Vorlesung und beantwortest Ja-Nein-Fragen.",
+            "task": "Du kannst etwas über dich angeben, siehst eine Vorlesung und beantwortest persönliche Fragen.",
         },
     },
     "survey": {
-        "en": {"chance": "", "task": "You answer yes-or-no questions."},
-        "de": {"chance": "", "task": "Du beantwortest Ja-Nein-Fragen."},
+        "en": {"chance": "", "task": "You answer personal questions."},
+        "de": {"chance": "", "task": "Du beantwortest persönliche Fragen."},
     },
 }
 

@@ -104,6 +104,12 @@ def spent_codes_shown(study: Study) -> int:
     return _as_shown(spent, study)
 
 
+def waits_for_codes(study: Study) -> bool:
+    """Whether nobody can come in yet, because every way needs a personal code and there is none."""
+    ways = protocol_in_force(study).definition.entry.every_way
+    return all(way.way.takes_code for way in ways) and not EntryCode.objects.filter(study=study).exists()
+
+
 def refused_tries_shown(study: Study) -> int:
     """How many tries with an unknown or spent code were refused, as staff see it: by the same rule, as each is somebody at the door."""
     counted = ShardedCounter.objects.filter(study=study, kind=CounterKind.CODE_REFUSED)

@@ -61,7 +61,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
     return Waiting(
         study=study,
         days=(today - (study.submitted_on or today)).days,
-        open_threads=sum(thread.is_open for thread in threads_of(study).values()),
+        open_threads=open_threads(study),
         own=not Seat(officer, study).may_review,
         reviewer=reviewer_of(study),
     )
@@ -85,6 +85,11 @@ def threads_of(study: Study) -> Mapping[str, Thread]:
     for comment in Comment.objects.filter(study=study).select_related("author", "protocol"):
         threads[comment.section].comments.append(comment)
     return threads
+
+
+def open_threads(study: Study) -> int:
+    """How many sections have comments that nobody has resolved."""
+    return sum(thread.is_open for thread in threads_of(study).values())
 
 
 def last_reviewed_before(protocol: Protocol) -> Protocol | None:

@@ -12,6 +12,7 @@ from surveys.allocation.selectors import is_being_launched
 from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait, obstacles_to_recruiting
 from surveys.models import ENDED, Study, StudyStatus
+from surveys.recruitment.selectors import waits_for_codes
 from surveys.studies.forms import WORDS
 from surveys.studies.readiness import ToDo
 from surveys.studies.study_actions import actions_of
@@ -80,6 +81,9 @@ def _own_step(seat: Seat, missing: list[ToDo]) -> NextStep:
         return _action(seat, "launch", _("The study is approved."))
     if study.status == StudyStatus.PAUSED:
         return _action(seat, "resume", _("Nobody is taken in while the study is paused."))
+    if waits_for_codes(study):
+        said = _("The study takes people in, but each needs a personal code, and there is none yet.")
+        return _page(seat, "surveys:codes", _("Make codes"), said)
     return _page(seat, "analysis:results", _("See the results"), _("The study takes people in."))
 
 

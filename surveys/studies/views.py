@@ -22,6 +22,7 @@ from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
+from surveys.review.selectors import open_threads
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.listing import Listing
@@ -66,6 +67,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     following = next_step(seat, missing=missing)
     own_page = {name: reverse("surveys:action", args=[slug, name]) for name in open_now}
     obstacles = obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else []
+    stopped = stopped_by(found)
     others = {name: words for name, words in open_now.items() if name != following.action and own_page[name] != following.page}
     if obstacles:
         others.pop("resume", None)
@@ -82,7 +84,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "panels_alone": all(way.way.is_panel for way in in_force.entry.every_way),
         "approval": approval_of(found),
         "is_preregistered": bool(plans_of(found)),
-        "stopped_by": stopped_by(found),
+        "stopped_by": stopped,
+        "open_threads": open_threads(found) if stopped else 0,
         "warnings": definition.warnings(),
         "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",
         "privacy": privacy_in_words(definition.epsilon, questions=len(definition.questions), total=definition.epsilon_total),
@@ -123,6 +126,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         "errors": errors,
         "consequences": consequences_of(found, action, counts=shown_counts(found)) if words.irreversible else [],
         "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
+        "open_threads": open_threads(found) if action == "approve" else 0,
     }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
 

@@ -65,6 +65,10 @@ def test_a_new_study_is_valid_from_the_first_minute(browser: Client, languages: 
     assert {one.part for one in left} >= {"about", "consent", "arms", "questions", "debrief"}
     assert "The file first.mp4 has not been uploaded." in missing_before_review(study)
     assert not any("captions" in sentence for sentence in missing_before_review(study)), "captions are advice"
+    numbers = page_of(browser.get(address("build", study))).xpath("//*[@class='builder-left']/text()")
+    assert sum(map(int, numbers)) == len(missing_before_review(study)) < len(left), "the numbers beside the parts leave advice out"
+    said = str(study.definition["consent"])
+    assert not any(words in said for words in ("yes-or-no", "yes or no", "Ja-Nein", "Ja oder Nein")), "a question may have named answers"
     assert any("captions" in one.sentence for one in left)
 
 

@@ -51,6 +51,13 @@ def test_somebody_without_an_account_is_invited_makes_one_and_waits_for_an_offic
     assert browser.get(address).status_code == browser.post(address).status_code == 404, "used"
 
 
+@pytest.mark.parametrize(("role", "reads"), [(Role.ANALYST, True), (Role.IRB_OFFICER, False), (Role.INVESTIGATOR, False)])
+def test_an_analyst_without_a_data_set_reads_where_invitations_come_from(role: Role, reads: bool) -> None:
+    page = logged_in(person(role)).get(reverse("analysis:data_sets")).content.decode()
+    assert "No data sets yet" in page
+    assert ("invites you with a link" in page, "wait for an IRB officer" in page) == (reads, role == Role.IRB_OFFICER)
+
+
 @pytest.mark.parametrize("end", ["withdrawn", "out of date", "mistyped", "for somebody else"])
 def test_a_link_that_does_not_hold_makes_nobody_an_analyst(end: str) -> None:
     made, guest = data_set(), logged_in(person(Role.ANALYST))

@@ -301,15 +301,15 @@ def test_a_data_set_has_the_pages_of_a_closed_study_and_its_api() -> None:
 def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     source = approved(brought=TEXTS, title="Diaries")
     browser, address = logged_in(source.whole.owner), page(source, "data_set_topics")
-    offered = browser.post(address, {"noise": "epsilon", "amount": "0.5"})
+    offered = browser.get(address, {"noise": "epsilon", "amount": "0.5"})
     assert "2 weeks at 0.25 each; together the term costs a student ε = 0.5." in words(offered)
-    german = browser.post(address, {"noise": "epsilon", "amount": "0,5"}, headers={"accept-language": "de"})
+    german = browser.get(address, {"noise": "epsilon", "amount": "0,5"}, headers={"accept-language": "de"})
     assert "2 Wochen zu je 0,25; zusammen kostet das Semester eine Person ε = 0,5." in words(german)
     warning = "It would be the first charge that is not pure."
-    assert [warning in words(browser.post(address, {"noise": noise, "amount": "0.01"})) for noise in ("epsilon", "rho")] == [False, True]
+    assert [warning in words(browser.get(address, {"noise": noise, "amount": "0.01"})) for noise in ("epsilon", "rho")] == [False, True]
     # L1 is 2 × 1 topic × 2 weeks: the scale is 4/0.5 = 8, and ln(20) · 8 ≈ 24.
     assert "Each count will be right to ± 24, 95 times in 100. A student counts in at most 1 topic a week." in words(offered)
-    assert browser.post(address, {"noise": "epsilon", "amount": "0.5", "spend": "1"}).status_code == 302
+    assert browser.post(address, {"noise": "epsilon", "amount": "0.5"}).status_code == 302
     work_on(Asking.objects.get())
     (asked,) = asked_before(budget_of(source))
     assert (asked.state, asked.loss.pure_epsilon) == ("answered", 0.5)

@@ -35,13 +35,15 @@ def test_the_cost_comes_first_then_one_button_then_the_answer() -> None:
     source = source_of_circles()
     study, browser = source.study, logged_in(source.study.owner)
     assert "Spend and answer" not in text_of(browser.get(address(study)))
-    previewed = browser.post(address(study), sent())
+    previewed = browser.get(address(study), sent())
     assert "right to ± 12, 95 times in 100" in text_of(previewed)
     assert "It costs ε = 0.5. There is left now: ρ = 1.5392, or ε = 10 for one question with pure ε." in text_of(previewed)
     assert "it would be noise" in text_of(previewed), "96 people in nine groups are about eleven each"
-    assert page_of(previewed).xpath("//button[@name='spend']")
     assert not Charge.objects.exists()
-    assert browser.post(address(study), sent(spend="1")).status_code == 302
+    (offered,) = page_of(previewed).xpath("//section[@id='offer']//form")
+    shown = {one.get("name"): one.get("value") for one in offered.xpath(".//input[@type='hidden']")}
+    assert sent().items() <= shown.items(), "the button buys what was shown, whatever is typed above it now"
+    assert browser.post(offered.get("action"), shown).status_code == 302
     waiting = browser.get(address(study))
     assert "A worker draws the noise." in text_of(waiting)
     assert page_of(waiting).xpath("//section[@id='released']/@hx-trigger")
@@ -49,10 +51,10 @@ def test_the_cost_comes_first_then_one_button_then_the_answer() -> None:
     answered = page_of(browser.get(address(study)))
     assert answered.xpath("//section[@id='released']//tbody/tr/th/text()")[:2] == ["0 friends", "1 friend"]
     assert not answered.xpath("//section[@id='released']/@hx-trigger")
-    again = text_of(browser.post(address(study), sent()))
+    again = text_of(browser.get(address(study), sent()))
     assert "This was asked before." in again
     assert "Spend and answer" not in again, "nothing is spent"
-    assert browser.post(address(study), sent(spend="1")).status_code == 302
+    assert browser.post(address(study), sent()).status_code == 302
     assert Charge.objects.count() == 1
 
 
@@ -60,7 +62,7 @@ def test_the_cost_comes_first_then_one_button_then_the_answer() -> None:
 def test_every_release_can_be_asked_for_and_read(kind: str) -> None:
     source = source_of_circles()
     browser = logged_in(source.study.owner)
-    browser.post(address(source.study), sent(kind=kind, noise="rho", amount="1,5", spend="1"))
+    browser.post(address(source.study), sent(kind=kind, noise="rho", amount="1,5"))
     work_on(Asking.objects.get())
     page = text_of(browser.get(address(source.study)))
     assert "ρ = 1.5" in page
@@ -71,7 +73,7 @@ def test_every_release_can_be_asked_for_and_read(kind: str) -> None:
 def test_the_page_says_the_question_as_it_was_asked_and_speaks_german_of_friends() -> None:
     source = source_of_circles()
     browser = logged_in(source.study.owner)
-    browser.post(address(source.study), sent(amount="4", spend="1"))
+    browser.post(address(source.study), sent(amount="4"))
     work_on(Asking.objects.get())
     english = page_of(browser.get(address(source.study)))
     german = page_of(browser.get(address(source.study), headers={"accept-language": "de"}))
@@ -93,7 +95,7 @@ def test_the_page_says_the_question_as_it_was_asked_and_speaks_german_of_friends
 
 def test_a_small_error_is_not_called_noise() -> None:
     source = source_of_circles()
-    page = text_of(logged_in(source.study.owner).post(address(source.study), sent(amount="4")))
+    page = text_of(logged_in(source.study.owner).get(address(source.study), sent(amount="4")))
     assert "it would be noise" not in page
     assert "right to ± 2, 95 times in 100" in page
 
@@ -115,19 +117,20 @@ def test_a_small_error_is_not_called_noise() -> None:
 )
 def test_what_does_not_fit_comes_back_with_what_was_expected(changed: dict[str, str], said: str) -> None:
     source = source_of_circles()
-    response = logged_in(source.study.owner).post(address(source.study), sent(**changed) | {"spend": "1"})
-    assert response.status_code == 422
-    assert said in text_of(response)
+    browser = logged_in(source.study.owner)
+    for response in (browser.get(address(source.study), sent(**changed)), browser.post(address(source.study), sent(**changed))):
+        assert response.status_code == 422
+        assert said in text_of(response)
     assert not Charge.objects.exists()
 
 
 def test_what_does_not_fit_the_budget_shows_what_is_left_and_no_button() -> None:
     source = source_of_circles()
     services.ask(source, {"kind": "network_degrees", "circle": "team", "epsilon": 9.9}, actor=source.study.owner)
-    page = logged_in(source.study.owner).post(address(source.study), sent())
+    page = logged_in(source.study.owner).get(address(source.study), sent())
     assert "The rest is" in text_of(page)
-    assert not page_of(page).xpath("//button[@name='spend']")
-    refused = logged_in(source.study.owner).post(address(source.study), sent(spend="1"))
+    assert not page_of(page).xpath("//section[@id='offer']//button")
+    refused = logged_in(source.study.owner).post(address(source.study), sent())
     assert (refused.status_code, Charge.objects.count()) == (422, 1)
     assert "The rest is" in page_of(refused).xpath("string(//*[@role='alert'])")
 
@@ -135,16 +138,16 @@ def test_what_does_not_fit_the_budget_shows_what_is_left_and_no_button() -> None
 def test_the_first_charge_that_is_not_pure_says_what_it_takes_from_pure_ones() -> None:
     source = source_of_circles()
     browser, warning = logged_in(source.study.owner), "It would be the first charge that is not pure."
-    assert warning not in text_of(browser.post(address(source.study), sent()))
-    assert warning in text_of(browser.post(address(source.study), sent(noise="rho")))
+    assert warning not in text_of(browser.get(address(source.study), sent()))
+    assert warning in text_of(browser.get(address(source.study), sent(noise="rho")))
     preview = reverse("analysis:api_preview_network", args=[source.study.slug])
     asked = {"kind": "network_degrees", "circle": "team"}
     offers = [browser.post(preview, asked | loss, content_type="application/json").json() for loss in ({"epsilon": 0.5}, {"rho": 0.5})]
     assert [(one["obstacle"], one["pure_epsilon_left"]) for one in offers] == [("", 10), ("", 10)]
     assert offers[0]["pure_epsilon_left_after"] is None
     assert 0 < offers[1]["pure_epsilon_left_after"] < 3, "ρ = ε²/2, and about 1.04 are left"
-    browser.post(address(source.study), sent(noise="rho", spend="1"))
-    assert warning not in text_of(browser.post(address(source.study), sent(noise="rho", amount="0.6")))
+    browser.post(address(source.study), sent(noise="rho"))
+    assert warning not in text_of(browser.get(address(source.study), sent(noise="rho", amount="0.6")))
 
 
 def test_analysts_and_editors_ask_officers_read_and_viewers_see_what_the_page_is_about() -> None:
@@ -164,7 +167,9 @@ def test_analysts_and_editors_ask_officers_read_and_viewers_see_what_the_page_is
         page = page_of(browser.get(address(source.study)))
         assert bool(page.xpath("//section[@id='released']//td")) == may_read
         assert bool(page.xpath("//form[.//input[@name='amount']]")) == may_ask
-        assert browser.post(address(source.study), sent(spend="1", amount="0.01")).status_code == (302 if may_ask else 404)
+        typed = browser.get(address(source.study), sent(amount="9.99"))
+        assert ("The rest is" in text_of(typed)) == may_ask, "the price tells what is left"
+        assert browser.post(address(source.study), sent(amount="0.01")).status_code == (302 if may_ask else 404)
     assert logged_in(person(Role.INVESTIGATOR)).get(address(source.study)).status_code == 404
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from surveys.access import Seat
 from surveys.models import Decision, MemberRole, Study, StudyMember, StudyStatus, Verdict
+from surveys.recruitment.services import add_entry_codes
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.studies.study_actions import actions_of
@@ -63,6 +64,17 @@ def test_the_step_of_those_who_run_a_study(made: Callable[[], Study], label: str
     assert (words, behind.endswith(leads_to)) == (label, True), behind
 
 
+def test_a_study_into_which_codes_alone_lead_asks_for_codes_first() -> None:
+    study = study_in(S.RECRUITING, entry={"kind": "codes"})
+    assert shown(study, study.owner) == ("Make codes", reverse("surveys:codes", args=[study.slug]))
+    add_entry_codes(study, codes=["ABCD-1234"], actor=study.owner)
+    assert shown(study, study.owner)[0] == "See the results"
+    either = study_in(
+        S.RECRUITING, slug="both-ways", entry={"ways": [{"name": "slips", "kind": "codes"}, {"name": "poster", "kind": "open"}]}
+    )
+    assert shown(either, either.owner)[0] == "See the results", "people come in without a code, too"
+
+
 def closed_before_the_conditions_were_read() -> Study:
     study = reviews.suspend(study_in(S.RECRUITING), actor=person(Role.IRB_OFFICER), reason="A complaint came in.")
     Decision.objects.filter(study=study, verdict=Verdict.APPROVED).update(conditions="Not in the exams.")
@@ -82,10 +94,13 @@ def test_an_ended_approval_is_asked_for_with_the_changes() -> None:
 
 
 def test_a_protocol_that_was_sent_back_is_changed_before_it_is_submitted_again() -> None:
-    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=person(Role.IRB_OFFICER), reason="Name whom to ask.")
+    officer, study = person(Role.IRB_OFFICER), study_in(S.IN_REVIEW)
+    reviews.comment(study, actor=officer, section="consent", text="Who is the contact?")
+    study = reviews.ask_for_changes(study, actor=officer, reason="Name whom to ask.")
     assert shown(study, study.owner)[1] == reverse("surveys:build", args=[study.slug])
     page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert "Read their reason below." in page
+    assert "1 section with open comments" in page
     assert 'value="submit"' in page
     study = studies.change_definition(study, definition=definition(contact="somebody else"), actor=study.owner)
     assert shown(study, study.owner)[1] == "submit"

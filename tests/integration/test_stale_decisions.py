@@ -130,6 +130,20 @@ def test_a_thread_is_not_resolved_over_a_comment_that_nobody_has_read() -> None:
     assert not threads_of(study)["consent"].is_open
 
 
+def test_an_officer_who_is_about_to_approve_is_told_of_open_comments() -> None:
+    study, officer = study_in(StudyStatus.IN_REVIEW), person(Role.IRB_OFFICER)
+    reader = logged_in(officer)
+
+    def is_told(action: str) -> bool:
+        return "1 section with open comments" in words(reader.get(reverse("surveys:action", args=[study.slug, action])))
+
+    assert not is_told("approve")
+    reviews.comment(study, actor=officer, section="consent", text="Who is the contact?")
+    assert (is_told("approve"), is_told("return")) == (True, False)
+    reviews.comment(study, actor=officer, section="consent", text="", resolves=True)
+    assert not is_told("approve")
+
+
 def test_a_comment_is_on_the_version_that_was_read() -> None:
     """The attack: an officer's objection to version 1 seems to be one to version 2, which came in while the page stood open."""
     study, officer = study_in(StudyStatus.IN_REVIEW), person(Role.IRB_OFFICER)

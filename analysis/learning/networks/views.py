@@ -10,7 +10,7 @@ from accounts.models import Role
 from analysis.learning.networks.forms import NetworkForm
 from analysis.learning.networks.offers import offer, released_about
 from analysis.learning.networks.questions import circles_of
-from analysis.learning.spending.views import offered_or_spent
+from analysis.learning.spending.views import offered_or_spent, sent_in
 from analysis.ledger.errors import LedgerError
 from analysis.ledger.selectors import table_now
 from analysis.releases.selectors import not_covered
@@ -23,7 +23,7 @@ from surveys.access import NO_STUDY, access_analytics
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def networks(request: HttpRequest, slug: str) -> HttpResponse:
-    """POST shows what the question would cost; with `spend`, it is asked."""
+    """GET with fields shows what the question would cost; POST asks it."""
     seat = access_analytics(user_of(request), slug)
     source = source_of(seat.study)
     context: dict[str, object] = {"study": seat.study, "seat": seat}
@@ -42,6 +42,6 @@ def networks(request: HttpRequest, slug: str) -> HttpResponse:
         _number, schema, _n = table_now(source)
     except LedgerError as error:
         return render(request, "analysis/learning/networks.html", context | {"obstacle": str(error)})
-    form = NetworkForm(request.POST if request.method == "POST" else None, schema=schema)
+    form = NetworkForm(sent_in(request, may_ask=seat.may_ask), schema=schema)
     context["asks_about_friends"] = bool(circles_of(schema))
     return offered_or_spent(request, "analysis/learning/networks.html", context, form=form, source=source, offer=offer)

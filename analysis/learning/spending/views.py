@@ -1,8 +1,8 @@
-"""A form whose question costs privacy: it shows the cost first and, sent with `spend`, asks."""
+"""A form whose question costs privacy: GET shows the cost, and POST asks what was shown."""
 
 from collections.abc import Callable, Mapping
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from accounts.access import user_of
@@ -11,6 +11,12 @@ from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.services import ask
 from analysis.models import Source
 from surveys.errors import SurveyError
+
+
+def sent_in(request: HttpRequest, *, may_ask: bool) -> QueryDict | None:
+    """The fields of such a form. The cost tells what is left, so whoever may not ask sends none."""
+    sent = request.POST if request.method == "POST" else request.GET
+    return sent if sent and may_ask else None
 
 
 def offered_or_spent(
@@ -22,11 +28,11 @@ def offered_or_spent(
     source: Source,
     offer: Callable[[Source, Mapping[str, object]], object],
 ) -> HttpResponse:
-    """The page with its form: with the offer, or with what is wrong; after `spend` the way to the answer."""
+    """The page with its form: with the offer, or with what is wrong; after POST the way to the answer."""
     shown, errors = dict(context), []
     if form.is_bound and form.is_valid():
         try:
-            if "spend" in request.POST:
+            if request.method == "POST":
                 ask(source, form.document(), actor=user_of(request))
                 return redirect(request.path)
             shown["offer"] = offer(source, form.document())

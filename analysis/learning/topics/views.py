@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
-from analysis.learning.spending.views import offered_or_spent
+from analysis.learning.spending.views import offered_or_spent, sent_in
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.tables import Answer, Week, term_of, topics_of
@@ -48,7 +48,7 @@ class Released:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
-    """POST shows what the tables would cost; with `spend`, they are asked for."""
+    """GET with fields shows what the tables would cost; POST asks for them."""
     place = place_at(user_of(request), where, needs="may_ask" if request.method == "POST" else "")
     seat, source, context = place.seat, place.source, place.context
     if source is None:
@@ -59,7 +59,7 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
         context["declared"] = topics_of(table_now(source)[1])
     except (QuestionError, LedgerError) as error:
         return render(request, "analysis/learning/topics.html", context | {"obstacle": str(error)})
-    form = TopicsForm(request.POST if request.method == "POST" else None)
+    form = TopicsForm(sent_in(request, may_ask=seat.may_ask))
     return offered_or_spent(request, "analysis/learning/topics.html", context, form=form, source=source, offer=offer)
 
 
