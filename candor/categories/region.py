@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtrc
 
 from candor.categories.likelihood import Shares, highest, possible_shares
 from candor.categories.results import AT_LEAST, CATEGORY, MEAN_SCORE
 from candor.designs.design import Design, FloatArray
 from candor.likelihood.maximum import Chosen, Maximum
 from candor.likelihood.polytope import ROUNDED
-from candor.likelihood.region import crossings, quantile, quantile_at_an_end
+from candor.likelihood.region import crossings, quantile, quantile_at_an_end, tail_of_limits
 from candor.results import ModelTest
 
 EDGE = 1e-7
@@ -211,4 +210,4 @@ def model_test(table: FloatArray, shares: Shares, free: Maximum) -> ModelTest:
     )
     df = basis.shape[1]
     statistic = max(2 * float(highest(table, unlimited).log_likelihood[0] - free.log_likelihood[0]), 0.0)
-    return ModelTest(statistic=statistic, df=df, p_value=float((chdtrc(df - 1, statistic) + chdtrc(df, statistic)) / 2))
+    return ModelTest(statistic=statistic, df=df, p_value=float(tail_of_limits(statistic, df)))

@@ -26,6 +26,7 @@ FEW_ARMS = 2
 """With so many arms, shares of yes at their ends shorten no interval of a yes/no question by much (``benchmarks/coverage.py``)."""
 NOBODY = 1e-5
 """An honest share this small is zero, blurred by the search."""
+SMALLEST = np.finfo(float).tiny
 
 Ends = tuple[float, float]
 
@@ -382,4 +383,15 @@ def model_test(table: FloatArray, polytope: Polytope, free: Maximum) -> tuple[Fl
     unlimited = polytope.without_limits()
     df = unlimited.matrix.shape[-1]
     statistic = np.maximum(2 * (maximise(table, unlimited).log_likelihood - free.log_likelihood), 0)
-    return statistic, (chdtrc(df - 1, statistic) + chdtrc(df, statistic)) / 2, df
+    return statistic, tail_of_limits(statistic, df), df
+
+
+def tail_of_limits(statistic: float | FloatArray, df: int) -> FloatArray:
+    """The p-value of `model_test`. χ² with 0 degrees of freedom has nothing above 0, which SciPy does not know at 0 itself.
+
+    Examples
+    --------
+    >>> [round(float(tail_of_limits(statistic, 1)), 3) for statistic in (0.0, 2.0)]
+    [0.5, 0.079]
+    """
+    return np.asarray((chdtrc(df - 1, np.maximum(statistic, SMALLEST)) + chdtrc(df, statistic)) / 2)

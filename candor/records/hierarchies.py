@@ -196,7 +196,7 @@ class Intervals(Hierarchy):
             number = _number(self.name, value)
         above = 0
         for level, width in reversed(list(enumerate(self.widths))):
-            above = self._place(level, math.floor(round(number / width, 9)), above)
+            above = self._place(level, _multiples(number, width), above)
         above = self._place(-1, number, above)
         self.labels[above] = number
         self.numbers.append(number)
@@ -221,9 +221,8 @@ class Intervals(Hierarchy):
         self.losses[0] = float(high > low)
         for (level, at), node in self.places.items():
             if 0 <= level < len(self.widths):
-                start = at * self.widths[level]
-                stop = start + self.widths[level] - whole
-                self.labels[node] = f"[{start:.12g},{stop:.12g}{']' if whole else ')'}"
+                start, stop = at * self.widths[level], (at + 1) * self.widths[level] - whole
+                self.labels[node] = f"[{_end(start)},{_end(stop)}{']' if whole else ')'}"
                 self.losses[node] = (min(stop, high) - max(start, low)) / (high - low) if high > low else 0.0
         self.below = [0] * len(self.labels)
         for leaf in set(self.leaves.values()):
@@ -239,8 +238,18 @@ def interval_label(value: object, width: float, *, name: str) -> str:
     >>> interval_label(3.98, 0.5, name="gpa")
     '[3.5,4)'
     """
-    start = math.floor(round(_number(name, value) / width, 9)) * width
-    return f"[{start:.12g},{start + width:.12g})"
+    at = _multiples(_number(name, value), width)
+    return f"[{_end(at * width)},{_end((at + 1) * width)})"
+
+
+def _multiples(number: float, width: float) -> int:
+    """How many widths lie below a number, whole ones exactly; a quotient that rounding left below a whole number is one."""
+    return number // width if isinstance(number, int) and isinstance(width, int) else math.floor(round(number / width, 9))
+
+
+def _end(number: float) -> str:
+    """All digits of a whole number, such as a time in milliseconds; of another one those that rounding leaves."""
+    return str(number) if isinstance(number, int) else f"{number:.15g}"
 
 
 def _checked_widths(name: str, widths: object) -> list[float]:

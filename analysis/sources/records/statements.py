@@ -145,7 +145,7 @@ def _text(value: object) -> str | Sentence:
     if isinstance(value, int | float):
         if not math.isfinite(value):
             return _("expected a value or nothing, found NaN or infinity")
-        return f"{value:.12g}"
+        return checked(str(int(value))) if value == int(value) else f"{value:.12g}"
     if value is None:
         return checked("")
     return checked(value) if isinstance(value, str) else _("expected a text, a number or null")

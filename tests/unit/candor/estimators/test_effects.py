@@ -348,3 +348,24 @@ def test_effects_are_covered_where_nobody_says_yes_in_one_arm_and_everybody_in_a
     # Cheaters who may differ by arm leave no less; the region for them alone would, in half of the cases.
     for effect, more in zip(found[17], sensitivity_to_arm_dependent_cheating(tables[17], design=six, kappa=0.02), strict=True):
         assert more.interval.low <= effect.interval.low
+
+
+def test_ten_million_people_who_all_answer_alike_are_estimated():
+    """Forced responses of thousandths, and three subsamples that hardly tell cheaters: rounding left no inverse of the information."""
+    thousandths = {"1": {"forced_no": "399/1000", "forced_yes": "51/1000"}, "2": {"forced_no": "235/1000", "forced_yes": "441/1000"}}
+    nearly_on_a_line = {
+        "1": {"forced_no": "20000/100000", "forced_yes": "10000/100000"},
+        "2": {"forced_no": "10000/100000", "forced_yes": "20000/100000"},
+        "3": {"forced_no": "14999/100000", "forced_yes": "15000/100000"},
+    }
+    for subsamples, cheaters, counts in (
+        (thousandths, "always_yes", [[[0, 8392497], [6489344, 0]], [[0, 5446826], [8094400, 0]], [[0, 5975201], [166538, 0]]]),
+        (nearly_on_a_line, "any", [[[2595617, 0], [8102242, 0], [3111929, 0]], [[7304732, 0], [5823089, 0], [4130827, 0]]]),
+        (nearly_on_a_line, "any", [[[0, 3349455], [692893, 1331095], [8312919, 0]], [[0, 8450456], [0, 7700045], [7000905, 9879472]]]),
+    ):
+        design = Design.of(arms=tuple("abc"[: len(counts)]), control="a", subsamples=subsamples, cheater_model=cheaters)
+        many, few = (estimate_outcome(np.ceil(np.array(counts) / times), design=design) for times in (1, 1000))
+        assert many.model_test is not None
+        assert few.model_test is not None
+        assert many.model_test.contradicts(0.95) == few.model_test.contradicts(0.95)
+        assert [one.value is None for one in many.effects] == [one.value is None for one in few.effects]

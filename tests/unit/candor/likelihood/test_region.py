@@ -174,6 +174,15 @@ def test_the_test_of_the_model_is_silent_inside_and_speaks_outside(mirrored: Des
     assert likelihood_region(100 * beyond, mirrored).model_test.p_value < 1e-3
 
 
+def test_limits_that_cost_nothing_contradict_nothing() -> None:
+    """This survey leaves one parameter: (t, f1 − 1) of one subsample is twice that of the other. With 0 degrees of freedom p was NaN."""
+    one = Design.of(arms=("a",), control="a", cheater_model="always_yes", subsamples={
+        "1": {"forced_no": "1/6", "forced_yes": "4/6"}, "2": {"forced_no": "2/6", "forced_yes": "2/6"}})  # fmt: skip
+    table = np.array([[[1.0, 0.0], [1.0, 4.0]]])
+    found = likelihood_region(table, one).model_test
+    assert (found.statistic, found.df, found.p_value) == (0.0, 1, 0.5)
+
+
 def test_the_statistic_of_the_model_is_the_likelihood_lost_by_the_limits(mirrored: Design) -> None:
     """All cells fit the linear model exactly, with x̂ = 1.2 and alike arms, so that its best is the saturated likelihood."""
     table = np.array([[400.0, 600.0], [600.0, 400.0]] * 2)[[1, 0, 3, 2]]

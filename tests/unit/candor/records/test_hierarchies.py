@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from candor.records.hierarchies import Intervals
+from candor.records.hierarchies import Intervals, interval_label
 from tests.unit.candor.records.students import students
 from tests.unit.candor.records.test_risk_and_answers import refused
 
@@ -51,3 +51,25 @@ def test_an_interval_loses_its_share_of_what_lies_between_the_smallest_and_the_l
     assert {tree.labels[tree.parents[leaf]]: pytest.approx(tree.losses[tree.parents[leaf]]) for leaf in leaves} == wanted
     assert {tree.losses[leaf] for leaf in leaves} == {0.0}
     assert tree.losses[0] == float(len(set(numbers)) > 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "width", "wanted"),
+    [
+        (1764547203789, 1000, "[1764547203000,1764547203999]"),
+        (123456789012345678, 10, "[123456789012345670,123456789012345679]"),
+        (-1764547203789, 1000, "[-1764547204000,-1764547203001]"),
+        (1764547203.789, 0.01, "[1764547203.78,1764547203.79)"),
+        (0.7, 0.1, "[0.7,0.8)"),
+    ],
+)
+def test_an_interval_of_a_time_in_milliseconds_holds_it(number: float, width: float, wanted: str) -> None:
+    """Twelve digits were written, so that the interval of a number with more did not hold it."""
+    tree = Intervals("time", width)
+    leaf = tree.leaf(number)
+    tree.settle()
+    assert tree.labels[tree.parents[leaf]] == wanted
+    low, high = wanted.strip("[])").split(",")
+    bins = interval_label(number, width, name="time").strip("[)").split(",")
+    assert type(number)(bins[0]) <= number < type(number)(bins[1])
+    assert type(number)(low) <= number <= type(number)(high)

@@ -3,6 +3,7 @@
 import pytest
 
 from analysis.answers import study_records
+from analysis.sources.records.statements import roles_in
 from analysis.sources.records.values import ENTRY, NOT_GIVEN, are_numbers, bins_of, checked, in_order
 from surveys.reading.words import Sentence
 
@@ -58,3 +59,11 @@ def test_numbers_stand_by_size() -> None:
     assert in_order(["10", "9", NOT_GIVEN]) == ["9", "10"]
     assert in_order(["b", "a", "10"]) == ["10", "a", "b"]
     assert not are_numbers([NOT_GIVEN])
+
+
+def test_a_whole_number_in_json_keeps_its_digits_as_in_a_table() -> None:
+    """Times in milliseconds had twelve digits and an exponent: words, of which neighbours were one."""
+    times = {"begun": 1764547203789, "ended": 1764547203788.0, "grade": 0.1 + 0.2, "year": 3}
+    found = roles_in({"quasi_identifiers": times, "sensitive": {}, "children": []}, {}, where="record 1")
+    assert found["quasi_identifiers"] == {"begun": "1764547203789", "ended": "1764547203788", "grade": "0.3", "year": "3"}
+    assert are_numbers(found["quasi_identifiers"].values())
