@@ -37,7 +37,6 @@ DECIMAL_COMMA = ";"
 """Programs that write a decimal comma put this delimiter between columns. Beside another one, “1,000” may be a thousand."""
 WITH_COMMAS = re.compile(r"[+-]?[\d.]*,[\d.,]*", re.ASCII)
 COMMA_ELSEWHERE = _("expected a number with a point, found one with a comma; beside semicolons it is a decimal comma")
-BREAK = re.compile(r"\s*\n\s*")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 NOTHING = frozenset({"", "NA", "NaN"})
 _entropy = secrets.SystemRandom()
@@ -68,9 +67,10 @@ def names_of(line: str) -> tuple[list[str], str]:
         )
     delimiter = _delimiter_of(first)
     try:
-        names = [BREAK.sub(" ", name.strip()) for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
+        cells = next(csv.reader([first], delimiter=delimiter, strict=True), [])
     except csv.Error as error:
         raise UnreadableError(_("line 1: not the first line of a CSV file: %(error)s", error=str(error))) from None
+    names = [" ".join(part for line in cell.split("\n") if (part := line.strip())) for cell in cells]
     check_names(names)
     return names, delimiter
 

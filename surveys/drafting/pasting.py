@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from surveys.drafting.edits import Unchecked
 from surveys.drafting.names import name_from
+from surveys.drafting.questions import MOST_OPTIONS
 from surveys.drafting.texts import said
 
 MOST_QUESTIONS = 100
@@ -70,6 +71,8 @@ def _problem_of(question: PastedQuestion, part: str) -> str:
         return (
             _("Line %(line)s: a sensitive question has no options here; it is answered with Yes or No.") % known if question.options else ""
         )
+    if len(question.options) > MOST_OPTIONS:
+        return _("Line %(line)s: expected at most %(most)s options, found %(found)s.") % {**known, "most": MOST_OPTIONS}
     if len(question.options) != len(set(question.options)):
         return _("Line %(line)s: two options of this question are the same.") % known
     if part == "quiz" and len(question.options) < 2:

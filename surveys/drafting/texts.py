@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 Said = str | dict[str, str]
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, and those that turn the direction of what stands after them: of a page's own words, too."""
-_GAP = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+# No gap begins within another, so that the search reads every character once, however many begin and never end.
+_GAP = re.compile(r"\[\[((?:(?!\[\[).)*?)\]\]", re.DOTALL)
 
 
 def gaps_in(text: str) -> list[str]:

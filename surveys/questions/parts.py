@@ -85,7 +85,7 @@ def some(names: Sequence[str]) -> str:
 
 def different(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names, if none is there twice."""
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
         raise ValueError(f"names must differ; repeated: {some(repeated)}")
     return names
 

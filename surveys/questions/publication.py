@@ -4,6 +4,7 @@ Citations, catalogues and deposits are all written from this one object.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
@@ -77,8 +78,8 @@ def _checked_month(typed: object) -> str:
 
 
 def _different(words: tuple[str, ...]) -> tuple[str, ...]:
-    folded = [word.casefold() for word in words]
-    if repeated := sorted({word for word in words if folded.count(word.casefold()) > 1}):
+    times = Counter(word.casefold() for word in words)
+    if repeated := sorted({word for word in words if times[word.casefold()] > 1}):
         raise ValueError(f"expected each once, found again: {some(repeated)}")
     return words
 

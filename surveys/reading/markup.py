@@ -48,6 +48,6 @@ def without_markup(text: str) -> tuple[str, list[str]]:
             found[name] = None
         return " " if name else candidate.group()
 
-    plain = re.sub(r"[ \t]*&nbsp;[ \t]*", " ", CANDIDATE.sub(replaced, text))
+    plain = " ".join(part.strip(" \t") for part in CANDIDATE.sub(replaced, text).split("&nbsp;"))
     plain = REFERENCE.sub(lambda reference: html.unescape(reference.group()), plain)
     return " ".join(plain.split()) if found else plain.strip(), list(found)

@@ -3,11 +3,12 @@
 import base64
 import io
 import itertools
+import time
 import zlib
 
 import pytest
 
-from analysis.sources.table_files import Declared, names_of, opened, read
+from analysis.sources.table_files import LONGEST_LINE, Declared, names_of, opened, read
 from surveys.reading.words import UnreadableError
 
 
@@ -21,6 +22,13 @@ def test_a_name_in_quotes_may_have_a_line_break(end: str) -> None:
     names = ["id", "grade of the  exam", "q1"]
     assert names_of(text.split(f"{end}s1")[0]) == (names, ",")
     assert rows_of(text, names) == [(3, ["s1", "2", "1"]), (4, ["s2", "3", "0"])], "lines are those of the file"
+
+
+def test_a_first_line_of_spaces_is_read_in_no_time() -> None:
+    began = time.process_time()
+    with pytest.raises(UnreadableError):
+        names_of(f"a{' ' * (LONGEST_LINE - 2)}b")
+    assert time.process_time() - began < 1
 
 
 def test_quotes_that_never_end_are_refused_without_reading_the_rest() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from surveys.drafting.pasting import MOST_QUESTIONS, items_of, read_pasted
+from surveys.drafting.questions import MOST_OPTIONS
 
 
 def found(text: str, part: str = "background") -> list[tuple[str, list[str]]]:
@@ -64,6 +65,8 @@ def test_other_languages_become_gaps() -> None:
         ("background", "Why?\n- Because", "Line 1: expected no option, or two or more, found 1."),
         ("background", "Why?\n- A\n- A", "Line 1: two options"),
         ("background", "Why?\n" + "x" * 1001, "Line 2: expected at most 1000 characters."),
+        ("background", "Why?\n- A" + "\n- B" * MOST_OPTIONS, f"Line 1: expected at most 100 options, found {MOST_OPTIONS + 1}."),
+        ("quiz", "Why?" + "".join(f"\n- {chr(0x4E00 + number)}" for number in range(6000)), "Line 1: expected at most 100 options"),
         ("quiz", "\nWhy?", "Line 2: expected two options or more"),
         ("quiz", "Why?\n- A\n- B", "Line 1: expected a star"),
         ("quiz", "Why?\n- *A\n- *B", "Line 1: expected a star"),
