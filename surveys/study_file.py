@@ -31,6 +31,8 @@ OTHERWISE_READ = re.compile(
 )
 LONGEST_SCALAR = 80
 """No longer text is taken for a number, a date or a boolean."""
+MOST_PARTS = 50_000
+"""Items and named values of a document. A megabyte of them would make a million errors."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -73,6 +75,9 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
 
 def define(document: object, *, source: str = "study", lines: object = None) -> StudyDefinition:
     """The definition that `document` describes, or a DefinitionError of at most `MOST_PROBLEMS` sentences, with lines if they are known."""
+    if (parts := _parts_of(document)) > MOST_PARTS:
+        numbers = {"most": number_format(MOST_PARTS, force_grouping=True), "found": number_format(parts, force_grouping=True)}
+        raise DefinitionError([_("Expected a study of at most %(most)s items and named values, found %(found)s.") % numbers])
     try:
         return StudyDefinition.model_validate(document)
     except ValidationError as error:
@@ -85,6 +90,16 @@ def define(document: object, *, source: str = "study", lines: object = None) -> 
             sentences.append(_("And %(count)s more.") % {"count": number_format(more, force_grouping=True)})
         fields = [_field_of(one, document, lines=lines) for one in causes[:MOST_PROBLEMS]]
         raise DefinitionError(sentences, fields=fields) from error
+
+
+def _parts_of(document: object) -> int:
+    parts, within = 0, [document]
+    while within:
+        whole = within.pop()
+        if isinstance(whole, Mapping | list):
+            parts += len(whole)
+            within.extend(whole.values() if isinstance(whole, Mapping) else whole)
+    return parts
 
 
 def write_study_file(definition: StudyDefinition) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from surveys.errors import DefinitionError
 from surveys.reading.study_files import MAXIMUM_CHARACTERS, plain_values
-from surveys.study_file import document_of, dump, read_study_file, write_study_file
+from surveys.study_file import define, document_of, dump, read_study_file, write_study_file
 from tests.factories import SAMPLE, definition, document
 
 SAMPLE_TEXT = SAMPLE.read_text(encoding="utf-8")
@@ -291,6 +291,13 @@ def test_deep_nesting_is_refused_and_not_a_crash(nested: str) -> None:
 
 def test_a_huge_file_is_refused_before_it_is_read() -> None:
     assert problems_of("#" * (MAXIMUM_CHARACTERS + 1)) == ["a.yaml: a study file has at most 1,000,000 characters, this one has 1,000,001"]
+
+
+@pytest.mark.parametrize("parts", [{"quiz": [{}] * 400_000}, {f"n{number}": 1 for number in range(60_000)}, [[0] * 30_000] * 2])
+def test_a_document_of_very_many_wrong_parts_is_refused_before_each_makes_an_error(parts: object) -> None:
+    """Four errors for each item of a megabyte took a gigabyte of a web process."""
+    with pytest.raises(DefinitionError, match=r"^Expected a study of at most 50.000 items and named values, found \d+.\d+\.$"):
+        define(parts)
 
 
 def test_a_long_wrong_value_does_not_fill_the_screen() -> None:
