@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -68,8 +69,13 @@ def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | 
 
 
 def to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
-    """A redirect to the study's one address, by GET."""
-    response = HttpResponseRedirect(address_of(slug) + (f"?{query}" if query else ""))
+    """A redirect to the study's one address."""
+    return see_other(address_of(slug) + (f"?{query}" if query else ""))
+
+
+def see_other(address: str) -> HttpResponseRedirect:
+    """A redirect by GET, whatever was sent."""
+    response = HttpResponseRedirect(address)
     response.status_code = 303
     return response
 
@@ -98,18 +104,13 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
-    if COOKIE not in request.COOKIES:
-        return None
-    try:
-        kept = signing.loads(request.COOKIES[COOKIE], salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
-        # A newer version beside this one may keep more.
-        return Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
-    except signing.BadSignature:
-        return None
+    kept = _kept(request, study, _VISIT_SALT)
+    # A newer version beside this one may keep more.
+    return None if kept is None else Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
 
 
 def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
-    _set_cookie(response, study.slug, signing.dumps(asdict(visit), salt=f"{_VISIT_SALT}.{study.pk}"))
+    _keep(response, study, visit, _VISIT_SALT)
 
 
 def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
@@ -118,17 +119,26 @@ def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
 
 def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
     """The memory of somebody who took part in this study in this browser, if there was anybody."""
-    if COOKIE not in request.COOKIES:
-        return None
-    try:
-        return Farewell(**signing.loads(request.COOKIES[COOKIE], salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
-    except signing.BadSignature:
-        return None
+    kept = _kept(request, study, _FAREWELL_SALT)
+    return None if kept is None else Farewell(**kept)
 
 
 def remember_farewell(response: HttpResponse, study: Study, farewell: Farewell) -> None:
     """From now on the browser holds no participant's token, so the next person on this device finds no code."""
-    _set_cookie(response, study.slug, signing.dumps(asdict(farewell), salt=f"{_FAREWELL_SALT}.{study.pk}"))
+    _keep(response, study, farewell, _FAREWELL_SALT)
+
+
+def _kept(request: HttpRequest, study: Study, salt: str) -> dict[str, Any] | None:
+    """The content of the cookie, if it was signed for this study and with this salt."""
+    try:
+        found: dict[str, Any] = signing.loads(request.COOKIES[COOKIE], salt=f"{salt}.{study.pk}", max_age=COOKIE_SECONDS)
+    except (KeyError, signing.BadSignature):
+        return None
+    return found
+
+
+def _keep(response: HttpResponse, study: Study, what: Visit | Farewell, salt: str) -> None:
+    _set_cookie(response, study.slug, signing.dumps(asdict(what), salt=f"{salt}.{study.pk}"))
 
 
 def forget(response: HttpResponse, slug: str) -> None:
@@ -149,11 +159,9 @@ def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
 
 def is_bot(request: HttpRequest, study: Study) -> bool:
     """Whether the visitor is a bot sent by this installation, and the study takes bots."""
-    if not study.accepts_bots or BOT_COOKIE not in request.COOKIES:
-        return False
     try:
-        return bool(signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
-    except signing.BadSignature:
+        return bool(study.accepts_bots and signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
+    except (KeyError, signing.BadSignature):
         return False
 
 
