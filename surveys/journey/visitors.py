@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TypeVar
 
 from django.conf import settings
 from django.core import signing
@@ -21,7 +21,7 @@ from surveys.tokens import hash_of_token
 COOKIE = "candor_participant"
 BOT_COOKIE = "candor_bot"
 COOKIE_SECONDS = 180 * 24 * 60 * 60
-_VISIT_SALT, _BOT_SALT, _OPENED_SALT, _FAREWELL_SALT = "surveys.visit", "surveys.bot", "surveys.opened", "surveys.farewell"
+_BOT_SALT, _OPENED_SALT = "surveys.bot", "surveys.opened"
 FINISHED_HERE, WITHDREW_HERE = "finished", "withdrew"
 
 
@@ -37,6 +37,10 @@ class Farewell:
     way_back: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The form to be sent there, where the panel wants one."""
+
+
+Kept = TypeVar("Kept", Visit, Farewell)
+_SALTS: dict[type, str] = {Visit: "surveys.visit", Farewell: "surveys.farewell"}
 
 
 def farewell_to(language: str, back: WayBack | None) -> Farewell:
@@ -104,13 +108,11 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
-    kept = _kept(request, study, _VISIT_SALT)
-    # A newer version beside this one may keep more.
-    return None if kept is None else Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
+    return _kept(request, study, Visit)
 
 
 def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
-    _keep(response, study, visit, _VISIT_SALT)
+    _keep(response, study, visit)
 
 
 def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
@@ -119,26 +121,26 @@ def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
 
 def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
     """The memory of somebody who took part in this study in this browser, if there was anybody."""
-    kept = _kept(request, study, _FAREWELL_SALT)
-    return None if kept is None else Farewell(**kept)
+    return _kept(request, study, Farewell)
 
 
 def remember_farewell(response: HttpResponse, study: Study, farewell: Farewell) -> None:
     """From now on the browser holds no participant's token, so the next person on this device finds no code."""
-    _keep(response, study, farewell, _FAREWELL_SALT)
+    _keep(response, study, farewell)
 
 
-def _kept(request: HttpRequest, study: Study, salt: str) -> dict[str, Any] | None:
-    """The content of the cookie, if it was signed for this study and with this salt."""
+def _kept(request: HttpRequest, study: Study, kind: type[Kept]) -> Kept | None:
+    """The content of the cookie, if it is of this kind and was signed for this study."""
     try:
-        found: dict[str, Any] = signing.loads(request.COOKIES[COOKIE], salt=f"{salt}.{study.pk}", max_age=COOKIE_SECONDS)
+        found = signing.loads(request.COOKIES[COOKIE], salt=f"{_SALTS[kind]}.{study.pk}", max_age=COOKIE_SECONDS)
     except (KeyError, signing.BadSignature):
         return None
-    return found
+    # A newer version beside this one may keep more.
+    return kind(**{name: found[name] for name in found.keys() & kind.__dataclass_fields__.keys()})
 
 
-def _keep(response: HttpResponse, study: Study, what: Visit | Farewell, salt: str) -> None:
-    _set_cookie(response, study.slug, signing.dumps(asdict(what), salt=f"{salt}.{study.pk}"))
+def _keep(response: HttpResponse, study: Study, what: Visit | Farewell) -> None:
+    _set_cookie(response, study.slug, signing.dumps(asdict(what), salt=f"{_SALTS[type(what)]}.{study.pk}"))
 
 
 def forget(response: HttpResponse, slug: str) -> None:
