@@ -14,7 +14,7 @@ from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis import services
 from analysis.figures.shown import shown_figure
-from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.downloads import figure_file, table_file
 from analysis.live.drawings import figures_of
 from analysis.live.matrix import matrix_of
 from analysis.live.page import LiveView, live_view
@@ -73,7 +73,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def figure(request: HttpRequest, slug: str, figure: str, kind: str) -> HttpResponse:
     """One figure as an SVG or PNG file."""
-    return _file(figure_file(_live(request, access_results(user_of(request), slug).study), figure, kind))
+    return figure_file(_live(request, access_results(user_of(request), slug).study), figure, kind).response
 
 
 @require_role(*Role)
@@ -81,7 +81,7 @@ def figure(request: HttpRequest, slug: str, figure: str, kind: str) -> HttpRespo
 def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     """One table as a CSV file."""
     user = user_of(request)
-    return _file(table_file(_live(request, access_results(user, slug).study), table, actor=user))
+    return table_file(_live(request, access_results(user, slug).study), table, actor=user).response
 
 
 @in_own_language
@@ -129,8 +129,3 @@ def _back(request: HttpRequest, slug: str) -> HttpResponse:
     if _asks_blinded(request):
         response["Location"] += "?blinded=1"
     return response
-
-
-def _file(file: Download) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return HttpResponse(file.content, content_type=file.media_type, headers=headers)

@@ -45,6 +45,24 @@ def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
     return Decimal(text.translate(AS_PROGRAMS_WRITE)) if (TYPED_WHOLE if whole else TYPED).fullmatch(text) else None
 
 
+def number_in_digits(text: str, *, most: int = 9) -> int | None:
+    """The whole number that an address, a hidden input or a short field names by digits alone; None when it names none.
+
+    Parameters
+    ----------
+    text : str
+        Nothing but the digits 0 to 9.
+    most : int
+        This many digits at most, so that no number is too large for what is done with it.
+
+    Examples
+    --------
+    >>> number_in_digits("17"), number_in_digits("-3"), number_in_digits("²"), number_in_digits("1000", most=3)
+    (17, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= most else None
+
+
 def number_or_fraction(written: str | float, *, low: float, high: float) -> float | None:
     """A number that a program or a command line was given, which may be a fraction; None when it is none from `low` to `high`.
 

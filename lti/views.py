@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import language_of_reader, require_role, user_of
 from accounts.models import Role
+from candor.written_numbers import number_in_digits
 from lti.errors import LaunchError
 from lti.models import Platform
 from lti.selectors import (
@@ -127,7 +128,7 @@ def _to_study(request: HttpRequest, found: Launch) -> HttpResponse:
     study = Study.objects.filter(slug=found.study).first()
     if study is None or credit_of(study.pk) is None:
         raise LaunchError(gettext("Expected an activity with a study that gives credit, found %(found)s.") % {"found": found.study or "—"})
-    response = _see(reverse("lti:credit", args=[study.slug]))
+    response = visitors.see_other(reverse("lti:credit", args=[study.slug]))
     place = found.place if found.is_learner else Place(platform=found.platform.pk, issuer=found.platform.issuer, sub="")
     response.set_cookie(
         STUDENT,
@@ -226,7 +227,7 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
                 if not has_credit(study, place):  # otherwise it was pressed twice, or the answer was lost
                     errors.append({"field": "credit", "message": str(refused)})
             if not errors:
-                return _see(reverse("lti:credit", args=[slug]))
+                return visitors.see_other(reverse("lti:credit", args=[slug]))
         context = {
             "study": shown,
             "language": shown.language,
@@ -241,12 +242,6 @@ def credit(request: HttpRequest, slug: str) -> HttpResponse:
             "handed_in": request.POST.get("credit", "") if is_theirs else "",
         }
         return render(request, "lti/student/credit.html", context, status=409 if errors else 200)
-
-
-def _see(address: str) -> HttpResponseRedirect:
-    response = HttpResponseRedirect(address)
-    response.status_code = 303
-    return response
 
 
 def _take(data: QueryDict, study: Study, place: Place, *, is_theirs: bool) -> None:
@@ -300,8 +295,8 @@ def platform_keys(request: HttpRequest) -> HttpResponse:
         return _keys_page(request)
     user, action, typed = user_of(request), request.POST.get("action", ""), request.POST.get("days", "").strip()
     if action == "withdraw":
-        number = request.POST.get("key", "")
-        if not (number.isascii() and number.isdigit() and len(number) < 19 and withdraw_key(int(number), actor=user)):
+        key = number_in_digits(request.POST.get("key", ""), most=18)
+        if key is None or not withdraw_key(key, actor=user):
             raise Http404
         messages.success(request, gettext("The key is withdrawn."))
     elif action == "leaked":
@@ -309,8 +304,8 @@ def platform_keys(request: HttpRequest) -> HttpResponse:
         messages.success(request, gettext("A new key signs from now on. The earlier ones are withdrawn."))
     elif action != "renew":
         raise BadRequest
-    elif typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= MOST_DAYS:
-        renew_key(days=int(typed), actor=user)
+    elif 1 <= (days := number_in_digits(typed) or 0) <= MOST_DAYS:
+        renew_key(days=days, actor=user)
         messages.success(request, gettext("A new key signs from now on. The earlier ones stay published for now."))
     else:
         found = {"most": MOST_DAYS, "found": typed[:20] or "—"}

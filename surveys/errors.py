@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from http import HTTPStatus
 
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +14,11 @@ class SurveyError(Exception):
     http_status = HTTPStatus.BAD_REQUEST
     title = _("This did not work")
     advice = _("Go back, check what you entered and try again.")
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """One line for each thing that is wrong."""
+        return [str(self)]
 
 
 class DefinitionError(SurveyError, ValueError):

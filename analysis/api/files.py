@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from accounts.tokens.api_access import person_of
 from analysis.api.results import BLINDED, asks_blinded
-from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.downloads import figure_file, table_file
 from analysis.live.drawings import figures_of
 from analysis.live.page import LiveView, live_view
 from analysis.live.results_document import LANGUAGE
@@ -65,7 +65,7 @@ class Figure(APIView):
         responses={(200, "image/svg+xml"): OpenApiTypes.BINARY, (200, "image/png"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, slug: str, figure: str, kind: str) -> HttpResponse:
-        return _answer(figure_file(_live(request, slug), figure, kind))
+        return figure_file(_live(request, slug), figure, kind).response
 
 
 class Table(APIView):
@@ -75,14 +75,9 @@ class Table(APIView):
 
     @extend_schema(operation_id="studies_table", parameters=[BLINDED], responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
-        return _answer(table_file(_live(request, slug), table, actor=person_of(request)))
+        return table_file(_live(request, slug), table, actor=person_of(request)).response
 
 
 def _live(request: Request, slug: str) -> LiveView | None:
     user = person_of(request)
     return live_view(access_results(user, slug).study, reader=user, language=LANGUAGE, ask_blinded=asks_blinded(request))
-
-
-def _answer(file: Download) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return HttpResponse(file.content, content_type=file.media_type, headers=headers)

@@ -22,6 +22,7 @@ from analysis.sources.places import Place
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, access_to_leave, data_sets_of, data_sets_to_come, deleted_soon
 from analysis.sources.selectors import data_sets_with_a_budget, newest_snapshot, schema_of_snapshot, studies_with_a_budget
 from analysis.sources.tables import Role as ColumnRole
+from candor.written_numbers import number_in_digits
 from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
 from surveys.privacy.budgets import bought_by, budget_in_words, in_how_many, in_words
@@ -256,7 +257,7 @@ def _people(request: HttpRequest) -> list[int]:
 
 
 def _keys(request: HttpRequest, name: str) -> list[int]:
-    return [int(key) for key in request.POST.getlist(name) if key.isascii() and key.isdecimal() and len(key) < 10]
+    return [key for one in request.POST.getlist(name) if (key := number_in_digits(one)) is not None]
 
 
 Act = Callable[[HttpRequest, DataSetSeat], Mapping[str, object]]

@@ -25,7 +25,7 @@ from analysis.stored_results import (
     QuestionEstimate,
     Results,
 )
-from candor.categories.results import EVERYBODY, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
+from candor.categories.results import EVERYBODY, AdjustedCategories, CategoryEffect, CategoryOutcome, CategoryPrevalence, NoEffectTest
 from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
 from surveys.allocation.selectors import were_changed_by_hand
@@ -35,6 +35,8 @@ from surveys.models import ENDED, Study
 T = TypeVar("T")
 Turned = TypeVar("Turned", MarkedEffect, CategoryEffect)
 Share = TypeVar("Share", Prevalence, SequentialPrevalence, CategoryPrevalence)
+ByArm = TypeVar("ByArm", QuestionEstimate, MarkedSequence)
+OfCategories = TypeVar("OfCategories", CategoryOutcome, AdjustedCategories)
 Contrast = TypeVar("Contrast", MarkedEffect, MarkedSequentialEffect, Difference, CategoryEffect, NoEffectTest)
 
 
@@ -115,35 +117,35 @@ def lettered(results: Results, names: ArmNames) -> Results:
     for question, outcome in results.outcomes.items():
         outcomes[question] = outcome
         if isinstance(outcome, QuestionEstimate):
-            outcomes[question] = replace(
-                outcome,
-                effects=tuple(_called(one, names) for one in outcome.effects),
-                prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.prevalence),
-                sequence=replace(
-                    outcome.sequence,
-                    effects=tuple(_called(one, names) for one in outcome.sequence.effects),
-                    prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.sequence.prevalence),
-                ),
-            )
+            outcomes[question] = replace(_by_letters(outcome, names), sequence=_by_letters(outcome.sequence, names))
     balance = results.balance
     differences = tuple(_called(one, names) for one in balance.differences) if balance else ()
     return replace(results, outcomes=outcomes, balance=balance and replace(balance, differences=differences))
+
+
+def _by_letters(found: ByArm, names: ArmNames) -> ByArm:
+    return replace(
+        found,
+        effects=tuple(_called(one, names) for one in found.effects),
+        prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in found.prevalence),
+    )
 
 
 def called_categories(outcome: CategoryOutcome, names: ArmNames) -> CategoryOutcome:
     """A question with categories, with this reader's names of arms."""
     adjusted = outcome.with_covariates
     return replace(
-        outcome,
-        no_effect=tuple(_called(one, names) for one in outcome.no_effect),
-        effects=tuple(_called(one, names) for one in outcome.effects),
+        _called_contrasts(outcome, names),
         prevalence=tuple(replace(one, arm=names.files.get(one.arm, one.arm)) for one in outcome.prevalence),
-        with_covariates=adjusted
-        and replace(
-            adjusted,
-            no_effect=tuple(_called(one, names) for one in adjusted.no_effect),
-            effects=tuple(_called(one, names) for one in adjusted.effects),
-        ),
+        with_covariates=adjusted and _called_contrasts(adjusted, names),
+    )
+
+
+def _called_contrasts(found: OfCategories, names: ArmNames) -> OfCategories:
+    return replace(
+        found,
+        no_effect=tuple(_called(one, names) for one in found.no_effect),
+        effects=tuple(_called(one, names) for one in found.effects),
     )
 
 
@@ -175,18 +177,18 @@ def _blinded_categories(outcome: CategoryOutcome | NotYet, names: ArmNames) -> C
         return _without_reason(outcome)
     adjusted = outcome.with_covariates
     return replace(
-        outcome,
-        no_effect=_contrasts(outcome.no_effect, turned_test, names),
-        effects=_contrasts(outcome.effects, turned_category, names),
+        _blinded_contrasts(outcome, names),
         prevalence=_shares(outcome.prevalence, names),
         missing_answers=outcome.missing_answers and replace(outcome.missing_answers, contrasts=()),
-        with_covariates=adjusted
-        and replace(
-            adjusted,
-            no_effect=_contrasts(adjusted.no_effect, turned_test, names),
-            effects=_contrasts(adjusted.effects, turned_category, names),
-            notes=(),
-        ),
+        with_covariates=adjusted and _blinded_contrasts(adjusted, names),
+    )
+
+
+def _blinded_contrasts(found: OfCategories, names: ArmNames) -> OfCategories:
+    return replace(
+        found,
+        no_effect=_contrasts(found.no_effect, turned_test, names),
+        effects=_contrasts(found.effects, turned_category, names),
         notes=(),
     )
 

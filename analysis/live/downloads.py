@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 
 from accounts.models import User
 from analysis import actions
@@ -20,6 +20,11 @@ class Download:
     content: str | bytes
     media_type: str
     name: str
+
+    @property
+    def response(self) -> HttpResponse:
+        headers = {"Content-Disposition": f'attachment; filename="{self.name}"'}
+        return HttpResponse(self.content, content_type=self.media_type, headers=headers)
 
 
 def figure_file(live: LiveView | None, name: str, kind: str) -> Download:

@@ -1,5 +1,6 @@
 """The figures of the live page, by the names in their addresses."""
 
+from collections.abc import Iterable
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -19,6 +20,7 @@ from analysis.figures.shown import Draw
 from analysis.live.categories import ShownCategories
 from analysis.live.page import LiveView
 from analysis.stored_results import MarkedEffect, MarkedSequence, QuestionEstimate
+from candor.categories.results import CategoryEffect, CategoryPrevalence
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
 from candor.results import NOTABLE
@@ -75,25 +77,23 @@ def _planned_forest(live: LiveView, question: str, *, narrow: bool = False) -> D
 
 
 def _category_effects(shown: ShownCategories, *, narrow: bool = False) -> Drawing | None:
-    """The difference of the share of every answer, by contrast; a mean score is no share."""
-    rows = [
-        ForestRow.of(one.value, ends_of(one.interval), label=answer, detail=contrast, n=shown.n)
-        for one, contrast, answer in shown.effects
-        if one.category is not None
-    ]
+    """The difference of the share of every answer, by contrast."""
     title = _("Effects on the answers to “%(question)s”") % {"question": shown.name}
+    rows = _by_answer(shown.effects, n=shown.n)
     return category_effects_figure(rows, title=title, narrow=narrow) if rows else None
 
 
 def _category_shares(shown: ShownCategories, *, narrow: bool = False) -> Drawing | None:
     """The share of every true answer, by arm."""
-    rows = [
-        ForestRow.of(one.value, ends_of(one.interval), label=answer, detail=arm, n=shown.n)
-        for one, arm, answer in shown.prevalence
-        if one.category is not None
-    ]
     title = _("True answers to “%(question)s”") % {"question": shown.name}
+    rows = _by_answer(shown.prevalence, n=shown.n)
     return category_shares_figure(rows, title=title, narrow=narrow) if rows else None
+
+
+def _by_answer(found: Iterable[tuple[CategoryEffect | CategoryPrevalence, str, str]], *, n: int) -> list[ForestRow]:
+    """A line for each answer and contrast or arm; a mean score is no share."""
+    several = (one for one in found if one[0].category is not None)
+    return [ForestRow.of(one.value, ends_of(one.interval), label=answer, detail=detail, n=n) for one, detail, answer in several]
 
 
 def _running(live: LiveView, question: str, *, narrow: bool = False) -> Drawing | None:

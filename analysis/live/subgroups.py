@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from analysis.figures.intervals import subgroups_figure
 from analysis.figures.shown import Draw
 from analysis.live.blinding import ArmNames
+from analysis.live.wording import contrast_in_words
 from analysis.stored_results import Results, Subgroups
 from candor.categories.results import AT_LEAST, MEAN_SCORE
 from candor.figures.drawing import Drawing
@@ -144,13 +145,9 @@ def _figure(shown: ShownSubgroups, *, narrow: bool = False) -> Drawing:
     return subgroups_figure(rows, title=shown.text, named=named, narrow=narrow)
 
 
-def _contrast(treatment: str, control: str, arms: Mapping[str, str]) -> str:
-    return _("%(treatment)s minus %(control)s") % {"treatment": arms[treatment], "control": arms[control]}
-
-
 def _compared(row: SubgroupEffect, arms: Mapping[str, str], answers: Mapping[str, str]) -> str:
     """The contrast, and of named answers the number of them that it is about."""
-    contrast = _contrast(row.effect.treatment, row.effect.control, arms)
+    contrast = contrast_in_words(arms[row.effect.treatment], arms[row.effect.control])
     if row.measure is None:
         return contrast
     words = _("“%(answer)s” or above") if row.measure == AT_LEAST else _("“%(answer)s”")
@@ -179,7 +176,7 @@ def _sentence(test: InteractionTest, *, arms: Mapping[str, str], named: bool = F
     statistic, p_value = number_format(f"{test.statistic:.2f}"), number_format(f"{test.p_value:.2g}")
     numbers = f"χ² = {statistic}, df = {test.df}, p = {p_value}"
     sentence = f"{what} ({numbers})."
-    return f"{_contrast(test.treatment, test.control, arms)}: {sentence}" if len(arms) > 2 else sentence
+    return f"{contrast_in_words(arms[test.treatment], arms[test.control])}: {sentence}" if len(arms) > 2 else sentence
 
 
 def _ends(interval: Interval | None) -> Ends:

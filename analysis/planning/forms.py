@@ -258,8 +258,11 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
     numbers = {one.name: _read_number(one, query.get(one.name), start.texts[one.name]) for one in inputs_of(start)}
     if "effect" in numbers:
         numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
-        numbers["margin"] = _possible_margin(numbers["margin"], numbers["section"])
-        numbers["covariates"] = _possible_covariates(numbers["covariates"], numbers["section"])
+        if numbers["section"].number > 1:
+            words = _("No test against a margin is known for sections that are assigned as a whole; the plan leaves it out.")
+            numbers["margin"] = _left_out(numbers["margin"], words)
+            words = _("Results of sections that are assigned as a whole use no background questions; the plan leaves them out.")
+            numbers["covariates"] = _left_out(numbers["covariates"], words)
     die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
     worse = query.get("worse", start.worse)
@@ -326,20 +329,9 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
     return replace(effect, number=nearest, error=effect.error or error)
 
 
-def _possible_margin(margin: NumberField, section: NumberField) -> NumberField:
-    """No margin where whole sections are assigned."""
-    if not margin.number or section.number <= 1:
-        return margin
-    error = _("No test against a margin is known for sections that are assigned as a whole; the plan leaves it out.")
-    return replace(margin, number=Decimal(0), error=margin.error or error)
-
-
-def _possible_covariates(covariates: NumberField, section: NumberField) -> NumberField:
-    """No covariates where whole sections are assigned."""
-    if not covariates.number or section.number <= 1:
-        return covariates
-    error = _("Results of sections that are assigned as a whole use no background questions; the plan leaves them out.")
-    return replace(covariates, number=Decimal(0), error=covariates.error or error)
+def _left_out(field: NumberField, error: str) -> NumberField:
+    """Zero in place of any other number, which the error explains."""
+    return replace(field, number=Decimal(0), error=field.error or error) if field.number else field
 
 
 def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:

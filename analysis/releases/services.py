@@ -287,23 +287,20 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         raise ReleaseError(
             _("Expected one of the licences %(licences)s, found %(found)s.") % {"licences": ", ".join(LICENCES), "found": choices.licence}
         )
-    if choices.background == BackgroundHandling.COUNTS and not definition.countable_background:
+    counts = choices.background == BackgroundHandling.COUNTS
+    if counts and not definition.countable_background:
         raise ReleaseError(_("This study asked no background questions that could be counted."))
-    exact = (
-        choices.background in (BackgroundHandling.COUNTS, BackgroundHandling.RECORDS)
-        and not choices.simulated
-        and definition.privacy_budget is not None
-    )
+    exact = (counts or choices.background == BackgroundHandling.RECORDS) and not choices.simulated and definition.privacy_budget is not None
     if exact and not choices.reason_for_exact_counts.strip():
         raise ReleaseError(EXACT_COUNTS_NEED_A_REASON)
     if choices.background == BackgroundHandling.NOISY_COUNTS and (why := no_ledger(study, simulated=choices.simulated)):
         raise ReleaseError(why)
-    if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
+    if counts and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
-    if choices.background == BackgroundHandling.COUNTS and published_records(study, simulated=choices.simulated) is not None:
+    if counts and published_records(study, simulated=choices.simulated) is not None:
         raise ReleaseError(_("Protected records of these people are public. Counts beside them could give hidden counts back."))
     published = None if choices.simulated else published_smallest_count(study)
-    if choices.background == BackgroundHandling.COUNTS and published not in (None, choices.smallest_count):
+    if counts and published not in (None, choices.smallest_count):
         raise ReleaseError(
             _("Expected counts below %(published)s to be hidden, as in the version before, found %(found)s.")
             % {"published": published, "found": choices.smallest_count}

@@ -11,10 +11,9 @@ from typing import IO
 
 from analysis.sources.table_files import FEWEST, are_simulated, opened, refused, require_room
 from candor.written_keys import key_in
+from candor.written_numbers import number_in_digits
 from surveys.reading.words import UnreadableError
 from surveys.reading.words import sentence as _
-
-LONGEST_WEEK = 10
 
 
 def read(
@@ -31,11 +30,11 @@ def read(
         student, week, text = key_in(row[places["student"]]), row[places["week"]].strip(), row[places["text"]].strip()
         if not student:
             raise refused(line, roles["student"], _("expected a student’s key, found nothing"))
-        if not (week.isascii() and week.isdecimal() and len(week) < LONGEST_WEEK and 1 <= int(week) <= weeks):
+        if not 1 <= (number := number_in_digits(week) or 0) <= weeks:
             raise refused(
                 line, roles["week"], _("expected a whole number from 1 to %(weeks)s, found “%(found)s”", weeks=weeks, found=week[:40])
             )
-        written.setdefault(student, {}).setdefault(int(week), []).append(text)
+        written.setdefault(student, {}).setdefault(number, []).append(text)
     if len(written) < FEWEST:
         raise UnreadableError(_("expected at least %(fewest)s students, found %(found)s", fewest=FEWEST, found=len(written)))
     simulated = are_simulated(written)

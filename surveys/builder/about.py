@@ -4,7 +4,6 @@ words in them come from.
 
 import re
 from collections.abc import Callable
-from http import HTTPStatus
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -252,18 +251,14 @@ class Languages(BuilderPage):
                 return redirect(request.path)
             upload = request.FILES.get("file")
             if upload is None:
-                return self._refused([_("Choose the file with your translations.")])
+                return self.refused([_("Choose the file with your translations.")], field="file")
             code = put_words(self.study, content=upload, actor=self.person)
         except SurveyError as error:
-            return self._refused(getattr(error, "problems", [str(error)]))
+            return self.refused(error.problems, field="file")
         messages.success(
             request, _("The file was checked and is there: participants can read the pages in %(name)s.") % {"name": language_name(code)}
         )
         return redirect(request.path)
-
-    def _refused(self, problems: list[str]) -> HttpResponse:
-        errors = [{"field": "file", "message": problem} for problem in problems]
-        return self.page({"errors": errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class ListOfSentences(BuilderPage):

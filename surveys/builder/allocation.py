@@ -158,12 +158,14 @@ class AllocationPage(LookingPage):
     def _questions_for_strata(self) -> list[tuple[str, str]]:
         """Background questions with a single choice, by name."""
         language = self.definition.languages[0]
-        questions = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
-        return [(question.name, question.text.in_language(language)) for question in questions]
+        return [(question.name, question.text.in_language(language)) for question in self._single_choices]
+
+    @property
+    def _single_choices(self) -> list[SingleChoice | OrdinalScale]:
+        return [question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale)]
 
     def _require_possible_strata(self, form: DraftForm, strata: list[str]) -> None:
-        choices = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
-        sizes = {question.name: len(question.options) + 1 for question in choices}
+        sizes = {question.name: len(question.options) + 1 for question in self._single_choices}
         several = prod(sizes[name] for name in strata)
         if len(strata) > MOST_QUESTIONS:
             form.error("strata", _("Choose two questions at most."))

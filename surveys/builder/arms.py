@@ -32,6 +32,7 @@ from surveys.drafting.names import name_from
 from surveys.drafting.texts import Said
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
+from surveys.journey.preview import preview_media_address
 from surveys.journey.stimuli import Files, views_of
 from surveys.languages.names import language_name
 from surveys.media.services import MediaError
@@ -85,10 +86,12 @@ class Arms(OrderedPage, DraftPage):
         numbered = ({code: f"{words} ({number})" for code, words in several.items()} for number in count(2))
         return next(one for words in numbered if (one := words.get("", words)) not in taken)
 
-    def refused(self, problems: list[str], *, status: int) -> HttpResponse:
+    def refused(
+        self, problems: list[str], *, field: str = "", status: int = HTTPStatus.UNPROCESSABLE_ENTITY, **more: object
+    ) -> HttpResponse:
         form = self._form()
         for problem in problems:
-            form.problem(problem)
+            form.problem(problem, field=field)
         return self._shown(form, loaded=self._loaded(), status=status)
 
     def _add(self, request: HttpRequest) -> HttpResponse:
@@ -326,13 +329,9 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
 
 def _shown_view(holder: Shows, definition: StudyDefinition, there: dict[str, MediaFile], address: str) -> dict[str, object]:
     """The stimulus of one page, as staff see it in the first language."""
-
-    def of(media_id: str) -> str:
-        return reverse("surveys:preview_media", args=[definition.slug, media_id])
-
     facts = {name: facts_of(media) for name, media in there.items()}
     shown = [holder.stimulus] if holder.stimulus else []
-    (view,) = views_of(shown, definition, definition.languages[0], Files(facts, of))
+    (view,) = views_of(shown, definition, definition.languages[0], Files(facts, preview_media_address(definition.slug, None)))
     video = holder.video
     return {
         "view": view,

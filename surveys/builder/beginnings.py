@@ -138,7 +138,7 @@ def _slug(form: DraftForm, *, suggestion: str) -> str:
 
 def _tell(form: DraftForm, error: SurveyError) -> None:
     """All problems; whether an address is free is known only when the study is stored."""
-    for problem in error.problems if isinstance(error, DefinitionError) else [str(error)]:
+    for problem in error.problems:
         form.problem(problem, field="slug" if problem.startswith("slug: ") else "")
 
 

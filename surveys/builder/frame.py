@@ -151,6 +151,12 @@ class BuilderPage(View):
         }
         return render(self.request, self.template_name, {**common, **self.context(), **context}, status=status)
 
+    def refused(
+        self, problems: list[str], *, field: str = "", status: int = HTTPStatus.UNPROCESSABLE_ENTITY, **more: object
+    ) -> HttpResponse:
+        """The page again, with all that is wrong."""
+        return self.page({**more, "errors": [{"field": field, "message": one} for one in problems]}, status=status)
+
 
 class DraftPage(BuilderPage):
     """A page with one form. GET shows the draft; POST stores the form, or shows it again with everything that was typed."""

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import number_in_digits
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import restore_version, take_back_change
 from surveys.drafting.edits import fingerprint_of
@@ -18,7 +19,6 @@ from surveys.review.changes import changes_between
 from surveys.revisions.selectors import versions_of
 from surveys.study_file import define
 
-MOST_DIGITS = 9
 LABELS = {part.name: part.label for part in PARTS}
 
 
@@ -37,7 +37,7 @@ class History(BuilderPage):
     def _shown_version(self) -> dict[str, object]:
         if "version" not in self.request.GET:
             return {}
-        version = get_object_or_404(self.study.revisions, number=_number(self.request.GET["version"]))
+        version = get_object_or_404(self.study.revisions, number=number_in_digits(self.request.GET["version"]))
         before = self.study.revisions.filter(number=version.number - 1).first()
         return {
             "version": version,
@@ -53,36 +53,29 @@ class History(BuilderPage):
         try:
             if "restore" in request.POST:
                 return self._restore(request)
-            number = _number(request.POST.get("redo") or request.POST.get("undo", ""))
+            number = number_in_digits(request.POST.get("redo") or request.POST.get("undo", "")) or 0
             change = take_back_change(self.study, number=number, actor=self.person)
         except ConflictingEditError as error:
             return self.page({"conflict": error.differences}, status=error.http_status)
         except ConcurrentEditError:
             said = _("There is something newer than this page knew, so nothing was changed. Look at the history.")
-            return self._refused([said], status=ConcurrentEditError.http_status)
+            return self.refused([said], status=ConcurrentEditError.http_status)
         except DefinitionError as error:
-            return self._refused(error.problems, status=error.http_status)
+            return self.refused(error.problems, status=error.http_status)
         label = LABELS.get(change.part, _("several parts"))
         messages.success(request, (_("Made again: %(part)s.") if "redo" in request.POST else _("Taken back: %(part)s.")) % {"part": label})
         return redirect(change.page or _page_of(change, self.study.slug))
 
     def _restore(self, request: HttpRequest) -> HttpResponse:
-        version = get_object_or_404(self.study.revisions, number=_number(request.POST["restore"]))
+        version = get_object_or_404(self.study.revisions, number=number_in_digits(request.POST["restore"]))
         restore_version(self.study, version=version, seen=request.POST.get("seen", ""), actor=self.person)
         messages.success(request, _("The study is again what it was in version %(number)s.") % {"number": version.number})
         return redirect(request.path)
-
-    def _refused(self, problems: list[str], *, status: int) -> HttpResponse:
-        return self.page({"errors": [{"field": "", "message": one} for one in problems]}, status=status)
 
 
 def _changes(before: DraftRevision, after: DraftRevision) -> list[object]:
     old, new = define(before.definition), define(after.definition)
     return list(changes_between(old, new, old_files={}, new_files={}, language_names=LANGUAGE_NAMES))
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else 0
 
 
 def _page_of(change: DraftRevision, slug: str) -> str:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from audit.services import record
+from candor.written_numbers import number_in_digits
 from surveys import actions
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import add_questions
@@ -56,11 +57,12 @@ class ImportPage(BuilderPage):
         if isinstance(upload, UploadedFile):
             return self._read(upload)
         if "proposal" not in request.POST:
-            return self._refused([_("Choose a file.")])
+            return self.refused([_("Choose a file.")], field="file")
         try:
             proposal: Proposal = signing.loads(request.POST["proposal"], salt=self._salt, max_age=LONGEST_LOOK)
         except signing.BadSignature:
-            return self._refused([_("This report is too old, or belongs to another study. Choose the file once more.")])
+            said = _("This report is too old, or belongs to another study. Choose the file once more.")
+            return self.refused([said], field="file")
         chosen = chosen_of(proposal, self.definition, with_die=self._numbers("die"), left_out=self._numbers("leave"))
         wish = request.POST.get("do")
         if wish == "report":
@@ -72,13 +74,13 @@ class ImportPage(BuilderPage):
         return f"{SALT}.{self.study.pk}.{self.person.pk}"
 
     def _numbers(self, name: str) -> set[int]:
-        return {int(one) for one in self.request.POST.getlist(name) if one.isdecimal() and len(one) < 6}
+        return {number for one in self.request.POST.getlist(name) if (number := number_in_digits(one, most=5)) is not None}
 
     def _read(self, upload: UploadedFile) -> HttpResponse:
         try:
             proposal = proposal_from(upload, self.definition)
         except SurveyError as error:
-            return self._refused(getattr(error, "problems", [str(error)]))
+            return self.refused(error.problems, field="file")
         return self._shown(proposal, chosen_of(proposal, self.definition))
 
     def _accept(self, proposal: Proposal, chosen: Chosen) -> HttpResponse:
@@ -95,7 +97,7 @@ class ImportPage(BuilderPage):
     def _shown(self, proposal: Proposal, chosen: Chosen, *, problems: list[str] | None = None) -> HttpResponse:
         waiting = signing.dumps(proposal, salt=self._salt, compress=True)
         if len(waiting) > LARGEST_PROPOSAL:
-            return self._refused([_("This file holds too much for one import; split it.")])
+            return self.refused([_("This file holds too much for one import; split it.")], field="file")
         counts = chosen.counts
         left = MOST_SHOWN
         shown: list[dict[str, object]] = []
@@ -116,10 +118,6 @@ class ImportPage(BuilderPage):
             "errors": [{"field": "", "message": problem} for problem in problems or ()],
         }
         return self.page(context, status=HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK)
-
-    def _refused(self, problems: list[str]) -> HttpResponse:
-        errors = [{"field": "file", "message": problem} for problem in problems]
-        return self.page({"errors": errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class ExportPage(BuilderPage):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from itertools import takewhile
 
 from django.contrib import messages
@@ -122,9 +121,6 @@ class OrderedPage(BuilderPage):
     def somebody_else_was_here(self) -> HttpResponse:
         said = _("Somebody else changed this list in the meantime. Look at it and try again.")
         return self.refused([said], status=ConcurrentEditError.http_status)
-
-    def refused(self, problems: list[str], *, status: int) -> HttpResponse:
-        return self.page({"errors": [{"field": "", "message": problem} for problem in problems]}, status=status)
 
 
 class ListPage(OrderedPage):
@@ -316,7 +312,7 @@ class PastePage(BuilderPage):
         typed = request.POST.get("pasted", "")
         pasted = read_pasted(typed, self.part)
         if pasted.problems:
-            return self._shown(typed, problems=pasted.problems)
+            return self.refused(pasted.problems, field="pasted", typed=typed)
         seen = fingerprint_of([[one.text, one.options, one.right] for one in pasted.questions])
         if request.POST.get("add") != seen:
             return self.page({"typed": typed, "questions": pasted.questions, "seen": seen})
@@ -327,16 +323,13 @@ class PastePage(BuilderPage):
         try:
             change_part(self.study, edit=edit, value={self.part: [*there, *items]}, loaded=fingerprint_of(before), actor=self.person)
         except ConcurrentEditError:
-            return self._shown(typed, problems=[_("Somebody else changed this list in the meantime. Try again.")])
+            said = _("Somebody else changed this list in the meantime. Try again.")
+            return self.refused([said], field="pasted", typed=typed)
         except DefinitionError as error:
-            return self._shown(typed, problems=error.problems)
+            return self.refused(error.problems, field="pasted", typed=typed)
         said = ngettext("%(count)s question was added.", "%(count)s questions were added.", len(items))
         messages.success(request, said % {"count": len(items)})
         return redirect(f"surveys:build_{self.part}", self.study.slug)
-
-    def _shown(self, typed: str, *, problems: list[str]) -> HttpResponse:
-        errors = [{"field": "pasted", "message": problem} for problem in problems]
-        return self.page({"typed": typed, "errors": errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _part_in(kwargs: Mapping[str, str]) -> str:

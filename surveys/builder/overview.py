@@ -38,7 +38,7 @@ class Overview(BuilderPage):
         """Make a new version: back to draft, with a reason that stays in the log."""
         reason = request.POST.get("reason", "").strip()
         if not reason:
-            return self.page({"errors": [{"field": "reason", "message": _("Write why a new version is needed.")}]}, status=422)
+            return self.refused([_("Write why a new version is needed.")], field="reason")
         self.study = take_back(self.study, actor=self.person, reason=reason[:2000])
         messages.success(request, _("The study is a draft again. When it is ready, submit it for review."))
         return redirect("surveys:build", self.study.slug)

@@ -11,6 +11,7 @@ from candor.designs.categories import MOST, TRUTH
 from candor.designs.design import Design
 from candor.designs.forced_responses import YES_NO as NO_AND_YES
 from candor.errors import MethodError
+from candor.written_numbers import number_in_digits
 from surveys.drafting.edits import Document
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.questions.background import BackgroundQuestion, OrdinalScale, SingleChoice, named_by
@@ -104,7 +105,7 @@ def _read_lines(form: DraftForm, place: str, names: Sequence[str], *, sides: int
         return found
     for name, line in zip(names, lines, strict=False):
         written = [one for one in re.split(r"[\s,;]+", line) if one]
-        if wrong := [one for one in written if not (one.isascii() and one.isdecimal() and len(one) < 4 and 1 <= int(one) <= sides)]:
+        if wrong := [one for one in written if not 1 <= (number_in_digits(one) or 0) <= sides]:
             form.error(
                 place,
                 _("Write faces from 1 to %(sides)s with a space between; “%(found)s” is none.") % {"sides": sides, "found": wrong[0][:20]},

@@ -44,13 +44,16 @@ def placeholder(name: str) -> str:
     return f"{OPEN}{name}{CLOSE}"
 
 
+def template_of(step: str) -> str:
+    return f"surveys/participant/{step}.html"
+
+
 def common_context(shown: Presentation, step: str) -> dict[str, object]:
     return {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
 
 
 def shared_page(
     request: HttpRequest,
-    template: str,
     *,
     protocol_id: int,
     language: str,
@@ -61,7 +64,7 @@ def shared_page(
     fields: Sequence[FieldView] = (),
 ) -> HttpResponse:
     """The page of this step and variant, with the personal values filled in and `fields` in their order, none of which names an answer."""
-    pieces = _pieces(template, protocol_id, language, step, shared, variant, (*personal, CSRF_TOKEN))
+    pieces = _pieces(protocol_id, language, step, shared, variant, (*personal, CSRF_TOKEN))
     unpacks = "deflate" in request.META.get("HTTP_ACCEPT_ENCODING", "").lower().replace(" ", "").split(",")
     filled = {name: [stored(conditional_escape(value))] for name, value in personal.items()}
     if CSRF_TOKEN in pieces:
@@ -89,11 +92,9 @@ def _secret_of(request: HttpRequest) -> str:
     return str(request.META["CSRF_COOKIE"])
 
 
-def own_page(
-    request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, object], status: int = 200
-) -> HttpResponse:
+def own_page(request: HttpRequest, *, shown: Presentation, step: str, context: Mapping[str, object], status: int = 200) -> HttpResponse:
     """The page for one person alone, with the typed text and its errors."""
-    return render(request, template, common_context(shown, step) | dict(context), status=status)
+    return render(request, template_of(step), common_context(shown, step) | dict(context), status=status)
 
 
 def can_show_next_page(request: HttpRequest) -> bool:
@@ -124,13 +125,13 @@ def _bytes_of(pieces: tuple[Part | str, ...]) -> int:
 
 @kept(most_bytes=MOST_BYTES, size=_bytes_of)
 def _pieces(
-    template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, placeholders: tuple[str, ...]
+    protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, placeholders: tuple[str, ...]
 ) -> tuple[Part | str, ...]:
     """The rendered page cut at its placeholders: a compressed part, the name of a placeholder, a part, a name, …, a part."""
     shown = presentation(protocol_id, language)
     places = {name: placeholder(name) for name in placeholders}
     context = common_context(shown, step) | {FIELDS: [FieldsHere()]} | places | shared(shown, variant)
-    texts = PLACEHOLDERS.split(get_template(template).render(context))
+    texts = PLACEHOLDERS.split(get_template(template_of(step)).render(context))
     return tuple(text if index % 2 else compressed(text) for index, text in enumerate(texts))
 
 

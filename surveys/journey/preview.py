@@ -7,7 +7,7 @@ from http import HTTPStatus
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,14 +20,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from candor.written_numbers import number_in_digits
 from surveys.access import access_study
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.journey import steps
 from surveys.journey.fields import FieldView, arranged
 from surveys.journey.forms import errors_of, read_fields, with_answers
-from surveys.journey.pages import own_page
+from surveys.journey.pages import own_page, template_of
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES
+from surveys.journey.visitors import see_other
 from surveys.languages.names import language_name
 from surveys.media.language_files import code_to_speak
 from surveys.media.views import media_response
@@ -35,7 +37,6 @@ from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
 
 DECLINED, PRIVACY = "declined", "privacy"
-MOST_DIGITS = 9
 STEP_NAMES: dict[str, Promise] = {
     steps.WELCOME: gettext_lazy("Welcome"),
     steps.CONSENT: gettext_lazy("Consent"),
@@ -98,7 +99,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("This study has no such page.")
     with translation.override(code_to_speak(protocol.definition, protocol.media, place.language)):
         shown = _shown(place, protocol)
-        filled = _filled(shown, place.step, request.POST) if request.method == "POST" else ()
+        asked = {steps.BACKGROUND: shown.background, steps.QUIZ: shown.quiz}.get(place.step, ())
+        filled = read_fields(asked, request.POST)[1] if request.method == "POST" else ()
         if request.method == "POST" and not errors_of(filled):
             return _onwards(request.POST, place, own_steps, protocol)
         return _page(request, place, own_steps, protocol, shown=shown, filled=filled)
@@ -120,31 +122,30 @@ def preview_media_address(slug: str, version: int | None) -> Callable[[str], str
 
 def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, str, str]]:
     """The pages from welcome to thanks for somebody in this arm and subsample: step, name, and address for a frame."""
-    directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
-    shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
     framed, pages = replace(place, framed=True), max(len(definition.arm(place.arm).shown), 1)
     return [
         (step, f"{STEP_NAMES[step]} {page + 1}" if page else str(STEP_NAMES[step]), framed.at(step, page=page).address)
-        for step in shown
+        for step in _pages_of(definition)
         for page in range(pages if step == steps.VIDEO else 1)
     ]
+
+
+def _pages_of(definition: StudyDefinition) -> tuple[str, ...]:
+    directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
+    return (*steps.steps_of(definition), *directly, DECLINED, PRIVACY)
 
 
 def _version(query: QueryDict) -> int | None:
     """The frozen version that the address names, if any; there is no version 0."""
     named = query.get("version", "")
-    if not named:
-        return None
-    return int(named) if named.isascii() and named.isdigit() and len(named) <= MOST_DIGITS else 0
+    return number_in_digits(named) or 0 if named else None
 
 
 def choices_of(definition: StudyDefinition) -> dict[str, list[tuple[str, str | Promise]]]:
     """The pages, arms, subsamples and languages of a preview, each with its words."""
-    directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
-    shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
     language = translation.get_language() or "en"
     return {
-        "steps": [(step, STEP_NAMES[step]) for step in shown],
+        "steps": [(step, STEP_NAMES[step]) for step in _pages_of(definition)],
         "arms": [(arm.name, arm.label.in_language(language)) for arm in definition.arms],
         "subsamples": [(name, name) for name in definition.die.subsamples],
         "languages": [(code, language_name(code)) for code in definition.languages],
@@ -181,18 +182,12 @@ def _onwards(sent: QueryDict, place: Place, own_steps: tuple[str, ...], protocol
     if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
     if place.step == steps.VIDEO and place.page + 1 < len(protocol.definition.arm(place.arm).shown):
-        return _see_other(place.at(steps.VIDEO, page=place.page + 1).address)
+        return see_other(place.at(steps.VIDEO, page=place.page + 1).address)
     declined = place.step == steps.CONSENT and sent.get("choice") == "decline"
     following = DECLINED if declined else _neighbour(own_steps, place.step, +1)
     if not following and place.framed:
         following = own_steps[0]
-    return _see_other(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
-
-
-def _see_other(address: str) -> HttpResponse:
-    response = HttpResponseRedirect(address)
-    response.status_code = 303
-    return response
+    return see_other(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
 
 
 def _neighbour(own_steps: tuple[str, ...], step: str, direction: int) -> str:
@@ -211,12 +206,6 @@ def _shown(place: Place, protocol: ProtocolView) -> Presentation:
         progress_address=place.address,
         media_address=preview_media_address(place.slug, place.version),
     )
-
-
-def _filled(shown: Presentation, step: str, sent: QueryDict) -> tuple[FieldView, ...]:
-    """The questions of a page with what was typed and what is wrong with it."""
-    asked = {steps.BACKGROUND: shown.background, steps.QUIZ: shown.quiz}.get(step, ())
-    return read_fields(asked, sent)[1]
 
 
 def _page(
@@ -246,10 +235,9 @@ def _page(
         "leave_url": view.leaving(request.build_absolute_uri(place.at(after or place.step).address)),
     }
     if place.step in own_steps:
-        template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"
         status = HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK
-        return own_page(request, template, shown=shown, step=place.step, context=context, status=status)
-    return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
+        return own_page(request, shown=shown, step=place.step, context=context, status=status)
+    return render(request, template_of(place.step), {"study": shown, "language": shown.language} | context)
 
 
 def _context(shown: Presentation, place: Place, protocol: ProtocolView, *, filled: Mapping[str, FieldView]) -> dict[str, object]:

@@ -71,15 +71,17 @@ class StepPage:
     `personal` their few strings.
     """
 
-    template: str
-    variant: Callable[[Person], Hashable]
-    shared: SharedContext
-    fields: Callable[[Person], tuple[FieldView, ...]]
-    personal: Callable[[Person], dict[str, str]]
     take: Callable[[QueryDict, Person], None] | None
+    variant: Callable[[Person], Hashable] = lambda person: None
+    shared: SharedContext = lambda shown, variant: {}
+    fields: Callable[[Person], tuple[FieldView, ...]] = lambda person: ()
+    personal: Callable[[Person], dict[str, str]] = lambda person: {}
 
     def context(self, person: Person) -> dict[str, object]:
-        return {**self.personal(person), "fields": self.fields(person), **self.shared(person.shown, self.variant(person))}
+        return {**self.values(person), "fields": self.fields(person), **self.shared(person.shown, self.variant(person))}
+
+    def values(self, person: Person) -> dict[str, str]:
+        return {**self.personal(person), **_own_values(person)}
 
 
 def _background_fields(person: Person) -> tuple[FieldView, ...]:
@@ -248,39 +250,24 @@ def _debrief_values(person: Person) -> dict[str, str]:
     return values
 
 
-def _page(
-    step: str,
-    *,
-    take: Callable[[QueryDict, Person], None] | None,
-    variant: Callable[[Person], Hashable] = lambda person: None,
-    shared: SharedContext = lambda shown, variant: {},
-    fields: Callable[[Person], tuple[FieldView, ...]] = lambda person: (),
-    personal: Callable[[Person], dict[str, str]] = lambda person: {},
-) -> StepPage:
-    template = f"surveys/participant/{'debrief' if step == FINISHED else step}.html"
-    return StepPage(template=template, variant=variant, shared=shared, fields=fields, personal=personal, take=take)
-
-
 STEP_PAGES = {
-    BACKGROUND: _page(BACKGROUND, fields=_background_fields, take=_take_background),
-    DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
-    VIDEO: _page(
-        VIDEO,
+    BACKGROUND: StepPage(fields=_background_fields, take=_take_background),
+    DIRECT_CONSENT: StepPage(shared=_direct_consent_context, take=_take_direct_consent),
+    VIDEO: StepPage(
         variant=_stimulus_variant,
         shared=_stimulus_context,
         personal=_stimulus_values,
         take=_take_stimulus,
     ),
-    QUIZ: _page(QUIZ, fields=lambda person: _in_order_of_quiz(_items_of(person), person), take=_take_quiz),
-    DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),
-    QUESTIONS: _page(
-        QUESTIONS,
+    QUIZ: StepPage(fields=lambda person: _in_order_of_quiz(_items_of(person), person), take=_take_quiz),
+    DIE: StepPage(variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),
+    QUESTIONS: StepPage(
         variant=lambda person: person.participant.subsample,
         shared=_questions_context,
         take=_take_questions,
     ),
-    DIRECT_QUESTIONS: _page(DIRECT_QUESTIONS, shared=lambda shown, _variant: {"questions": shown.questions}, take=_take_direct_questions),
-    FINISHED: _page(FINISHED, shared=lambda shown, _variant: {"debrief_html": shown.debrief_html}, personal=_debrief_values, take=None),
+    DIRECT_QUESTIONS: StepPage(shared=lambda shown, _variant: {"questions": shown.questions}, take=_take_direct_questions),
+    FINISHED: StepPage(shared=lambda shown, _variant: {"debrief_html": shown.debrief_html}, personal=_debrief_values, take=None),
 }
 
 
@@ -350,16 +337,15 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
     step = person.participant.step
     page = STEP_PAGES[step]
     if step == QUIZ and person.shown.personal_quiz:
-        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _own_values(person))
+        return own_page(request, shown=person.shown, step=step, context=page.context(person))
     response = shared_page(
         request,
-        page.template,
         protocol_id=person.participant.protocol_id,
         language=person.shown.language,
         step=step,
         shared=page.shared,
         variant=page.variant(person),
-        personal=page.personal(person) | _own_values(person),
+        personal=page.values(person),
         fields=page.fields(person),
     )
     if step == FINISHED:
@@ -373,9 +359,9 @@ def show(request: HttpRequest, person: Person) -> HttpResponse:
 
 def show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
     """The same page with the typed text and its errors."""
-    page = STEP_PAGES[person.participant.step]
-    context = page.context(person) | _own_values(person) | invalid.context
-    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=invalid.status)
+    step = person.participant.step
+    context = STEP_PAGES[step].context(person) | invalid.context
+    return own_page(request, shown=person.shown, step=step, context=context, status=invalid.status)
 
 
 def onwards(request: HttpRequest, person: Person) -> HttpResponse:

@@ -11,10 +11,9 @@ from django.utils.translation import gettext_lazy
 
 from surveys.definition import StudyDefinition
 from surveys.drafting.markdown import html_with_pictures, sanitised_html
-from surveys.journey.fields import Pairs
+from surveys.journey.fields import Pairs, said_in
 from surveys.languages.names import language_name
 from surveys.models import Media, MediaFacts
-from surveys.questions.parts import Text
 from surveys.questions.stimuli import Audio, Image, Reading, Stimulus, Task, Video, Watching
 
 # The page offers double speed; durations and clocks differ a little.
@@ -67,10 +66,10 @@ class StimulusView:
     def too_early(self, watching: Watching, *, waited: float, tenths: int) -> str:
         """Why somebody cannot go on yet who opened the page `waited` seconds ago; empty if they can."""
         if waited < self.seconds:
-            return KINDS[self.kind].wait
+            return str(KINDS[self.kind].early)
         # Without JavaScript nothing is reported while something plays; the time since the page was opened counts instead.
         unseen = tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < watching.share * self.duration_seconds
-        return KINDS[self.kind].wait if watching.mode == "required" and unseen else ""
+        return str(KINDS[self.kind].early) if watching.mode == "required" and unseen else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ def _video(video: Video, definition: StudyDefinition, language: str, files: File
         files.played(video.kind, video.sources),
         captions=tuple((files.address_of(name), code, language_name(code)) for code, name in captions if name in files.media),
         poster_url=files.address_of(video.poster),
-        transcript_html=_prose(video.transcript, language),
+        transcript_html=sanitised_html(said_in(video.transcript, language)),
     )
 
 
@@ -120,22 +119,18 @@ def _image(image: Image, definition: StudyDefinition, language: str, files: File
         kind=image.kind,
         picture_url=files.address_of(image.picture),
         alternative=image.alternative.in_language(language),
-        html=_prose(image.caption, language),
+        html=sanitised_html(said_in(image.caption, language)),
         seconds=image.seconds,
     )
 
 
 def _audio(audio: Audio, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
-    return replace(files.played(audio.kind, audio.sources), transcript_html=_prose(audio.transcript, language))
+    return replace(files.played(audio.kind, audio.sources), transcript_html=sanitised_html(said_in(audio.transcript, language)))
 
 
 def _task(task: Task, definition: StudyDefinition, language: str, files: Files) -> StimulusView:
     html = sanitised_html(task.text.in_language(language))
     return StimulusView(kind=task.kind, html=html, seconds=task.seconds, address=task.address or "", host=task.host)
-
-
-def _prose(text: Text | None, language: str) -> str:
-    return sanitised_html(text.in_language(language)) if text else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +142,6 @@ class Shown:
     heading: Promise
     early: Promise
     field: str
-
-    @property
-    def wait(self) -> str:
-        return str(self.early)
 
 
 KINDS: dict[str, Shown] = {

@@ -45,13 +45,13 @@ def participant_page(view: View) -> View:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
             token, participant = visitors.participant_of(request, slug)
             shown = _shown(study, request, participant)
-            with translation.override(shown.spoken if shown else of_stranger(request)):
+            with translation.override(shown.spoken):
                 response = render(
                     request,
                     "surveys/participant/not_open.html",
                     {
-                        "study": shown or Nameless(slug=study.slug),
-                        "language": shown.language if shown else "",
+                        "study": shown,
+                        "language": shown.language,
                         "situation": error.situation,
                         "message": str(error),
                         "back": _turned_away(request, study, error, participant),
@@ -107,13 +107,8 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         visitors.forget(response, slug)
         return response
     shown = _shown(study, request, participant)
-    with translation.override(shown.spoken if shown else of_stranger(request)):
-        context = {
-            "study": shown or Nameless(slug=study.slug),
-            "language": shown.language if shown else "",
-            "query": rest_of_address(request),
-            "forgets": forgets,
-        }
+    with translation.override(shown.spoken):
+        context = {"study": shown, "language": shown.language, "query": rest_of_address(request), "forgets": forgets}
         return render(request, "surveys/participant/begin_anew.html", context)
 
 
@@ -211,10 +206,10 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     is_own = visitors.is_own(request.POST, mark_of(token))
     if token and is_own and "whose" in request.POST:
         code = withdrawal_code(token)
-    with translation.override(shown.spoken if shown else of_stranger(request)):
+    with translation.override(shown.spoken):
         if request.method == "POST" and stage == "enter":
             if not withdrawal_code_is_known(study, code=code):
-                if shown and withdrawal_is_remembered(code):
+                if is_public(study) and withdrawal_is_remembered(code):
                     stage = "done"
                 else:
                     errors = [{"field": "code", "message": _about_unknown_code(code, is_own=is_own or not token)}]
@@ -224,7 +219,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
                 receipt = participation.withdraw(study, code=code)
                 stage = "done"
         found = {"stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "is_on_the_way": participant is not None}
-        context = {"study": shown or Nameless(slug=study.slug), "language": shown.language if shown else "", "step": "withdraw", **found}
+        context = {"study": shown, "language": shown.language, "step": "withdraw", **found}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
     if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:
         visitors.remember_farewell(response, study, Farewell(ended=WITHDREW_HERE, language=language_of(request, study, participant)))
@@ -240,13 +235,17 @@ def _about_unknown_code(code: str, *, is_own: bool) -> str:
     return translation.gettext("No data belong to this code. Look at it again.")
 
 
-def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
-    """The study in the visitor's language; None before its protocol is approved, and of a rehearsal."""
-    return presentation(protocol_in_force(study).id, language_of(request, study, participant)) if is_public(study) else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nameless:
     """A study of which nobody has approved a word yet: visitors read neither its title nor whom to ask."""
 
     slug: str
+    spoken: str
+    language: str = ""
+
+
+def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | Nameless:
+    """The study in the visitor's language; nameless before its protocol is approved, and if it is a rehearsal."""
+    if not is_public(study):
+        return Nameless(slug=study.slug, spoken=of_stranger(request))
+    return presentation(protocol_in_force(study).id, language_of(request, study, participant))

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from typing import TypeVar
 
 from django.conf import settings
 from django.core import signing
@@ -20,7 +21,7 @@ from surveys.tokens import hash_of_token
 COOKIE = "candor_participant"
 BOT_COOKIE = "candor_bot"
 COOKIE_SECONDS = 180 * 24 * 60 * 60
-_VISIT_SALT, _BOT_SALT, _OPENED_SALT, _FAREWELL_SALT = "surveys.visit", "surveys.bot", "surveys.opened", "surveys.farewell"
+_BOT_SALT, _OPENED_SALT = "surveys.bot", "surveys.opened"
 FINISHED_HERE, WITHDREW_HERE = "finished", "withdrew"
 
 
@@ -36,6 +37,10 @@ class Farewell:
     way_back: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The form to be sent there, where the panel wants one."""
+
+
+Kept = TypeVar("Kept", Visit, Farewell)
+_SALTS: dict[type, str] = {Visit: "surveys.visit", Farewell: "surveys.farewell"}
 
 
 def farewell_to(language: str, back: WayBack | None) -> Farewell:
@@ -68,8 +73,13 @@ def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | 
 
 
 def to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
-    """A redirect to the study's one address, by GET."""
-    response = HttpResponseRedirect(address_of(slug) + (f"?{query}" if query else ""))
+    """A redirect to the study's one address."""
+    return see_other(address_of(slug) + (f"?{query}" if query else ""))
+
+
+def see_other(address: str) -> HttpResponseRedirect:
+    """A redirect by GET, whatever was sent."""
+    response = HttpResponseRedirect(address)
     response.status_code = 303
     return response
 
@@ -98,18 +108,11 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
-    if COOKIE not in request.COOKIES:
-        return None
-    try:
-        kept = signing.loads(request.COOKIES[COOKIE], salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
-        # A newer version beside this one may keep more.
-        return Visit(**{name: kept[name] for name in kept.keys() & Visit.__dataclass_fields__.keys()})
-    except signing.BadSignature:
-        return None
+    return _kept(request, study, Visit)
 
 
 def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
-    _set_cookie(response, study.slug, signing.dumps(asdict(visit), salt=f"{_VISIT_SALT}.{study.pk}"))
+    _keep(response, study, visit)
 
 
 def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
@@ -118,17 +121,26 @@ def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
 
 def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
     """The memory of somebody who took part in this study in this browser, if there was anybody."""
-    if COOKIE not in request.COOKIES:
-        return None
-    try:
-        return Farewell(**signing.loads(request.COOKIES[COOKIE], salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
-    except signing.BadSignature:
-        return None
+    return _kept(request, study, Farewell)
 
 
 def remember_farewell(response: HttpResponse, study: Study, farewell: Farewell) -> None:
     """From now on the browser holds no participant's token, so the next person on this device finds no code."""
-    _set_cookie(response, study.slug, signing.dumps(asdict(farewell), salt=f"{_FAREWELL_SALT}.{study.pk}"))
+    _keep(response, study, farewell)
+
+
+def _kept(request: HttpRequest, study: Study, kind: type[Kept]) -> Kept | None:
+    """The content of the cookie, if it is of this kind and was signed for this study."""
+    try:
+        found = signing.loads(request.COOKIES[COOKIE], salt=f"{_SALTS[kind]}.{study.pk}", max_age=COOKIE_SECONDS)
+    except (KeyError, signing.BadSignature):
+        return None
+    # A newer version beside this one may keep more.
+    return kind(**{name: found[name] for name in found.keys() & kind.__dataclass_fields__.keys()})
+
+
+def _keep(response: HttpResponse, study: Study, what: Visit | Farewell) -> None:
+    _set_cookie(response, study.slug, signing.dumps(asdict(what), salt=f"{_SALTS[type(what)]}.{study.pk}"))
 
 
 def forget(response: HttpResponse, slug: str) -> None:
@@ -149,11 +161,9 @@ def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
 
 def is_bot(request: HttpRequest, study: Study) -> bool:
     """Whether the visitor is a bot sent by this installation, and the study takes bots."""
-    if not study.accepts_bots or BOT_COOKIE not in request.COOKIES:
-        return False
     try:
-        return bool(signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
-    except signing.BadSignature:
+        return bool(study.accepts_bots and signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
+    except (KeyError, signing.BadSignature):
         return False
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from audit.services import record_once_a_day
+from candor.written_numbers import number_in_digits
 from surveys import actions
 from surveys.access import access_own_study, access_study
 from surveys.errors import SurveyError
@@ -142,7 +143,7 @@ def _table(request: HttpRequest, study: Study, user: User) -> HttpResponse:
 def _made(request: HttpRequest, study: Study, user: User) -> list[Slip] | HttpResponse:
     """The codes that follow from the page's seed, now good for this study; or the page of codes with what is wrong."""
     typed, seed = request.POST.get("count", "").strip(), request.POST.get("seed", "")
-    count = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= len(str(MOST)) else 0
+    count = number_in_digits(typed) or 0
     if not 1 <= count <= MOST:
         message = gettext("Enter how many codes you need: a whole number from 1 to %(most)s.") % {"most": MOST}
         return _page(request, study, errors=[{"field": "count", "message": message}], typed=typed)

@@ -2,7 +2,7 @@
 
 Each is one file below MEDIA_ROOT. Its name is the hash of the log's entry since which there was something to delete: the closing of a
 study, or the first one about a data set. A study that is closed later after a restore has another entry, also on the same day, and so has a
-data set that takes the name of a lost one: data of people who came since are kept. An end that is repeated takes the file along. The files
+data set that takes the name of a lost one: data of people who came since are kept. An end that is repeated has such a file, too. The files
 stay for good.
 """
 

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, checked, person_of
 from candor.errors import what_came
+from candor.written_numbers import number_in_digits
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol, Study
@@ -36,7 +37,6 @@ from surveys.review.serializers import (
     SignSerializer,
 )
 
-MOST_DIGITS = 9
 """Longest number of a version; longer ones are invalid."""
 
 
@@ -200,6 +200,6 @@ def _asked_version(request: Request, name: str) -> int | None:
     asked = request.query_params.get(name)
     if asked is None:
         return None
-    if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
+    if (number := number_in_digits(asked)) is None:
         raise ValidationError({name: [_("Expected the number of a version, found %(found)s.") % {"found": what_came(asked)}]})
-    return int(asked)
+    return number

@@ -14,11 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
+from candor.written_numbers import number_in_digits
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.drafting.forms import typed_value
 from surveys.errors import SurveyError
-from surveys.journey.preview import MOST_DIGITS, frames_of, place_of, preview_media_address
+from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
 from surveys.models import SIGNED_PARTS, PacketSection, PrivacyLimit, Protocol, StudyStatus
@@ -107,7 +108,7 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """The changes of this version against the last one that officers decided on, or against a requested one."""
     seat = access_study(user_of(request), slug)
     study, found = seat.study, _protocol(seat, version, draft=False)
-    since = _whole(request.GET.get("since", ""))
+    since = number_in_digits(request.GET.get("since", ""))
     older = last_reviewed_before(found) if since is None else _protocol(seat, since, draft=False)
     context = {
         "study": study,
@@ -154,7 +155,7 @@ def comment(request: HttpRequest, slug: str) -> HttpResponse:
     user, section = user_of(request), request.POST.get("section", "")
     study = access_study(user, slug).study
     text, resolves = request.POST.get("text", "").replace("\r\n", "\n"), request.POST.get("resolves") == "1"
-    read = {name: _whole(request.POST.get(name, "")) for name in ("read", "version")}
+    read = {name: number_in_digits(request.POST.get(name, "")) for name in ("read", "version")}
     _attempt(request, lambda: reviews.comment(study, actor=user, section=section, text=text, resolves=resolves, **read))
     return redirect(reverse("surveys:protocol", args=[slug]) + _anchor(section))
 
@@ -190,10 +191,6 @@ def _attempt(request: HttpRequest, act: Callable[[], object]) -> None:
         messages.error(request, " ".join(error.messages))
     except SurveyError as error:
         messages.error(request, str(error))
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def _anchor(part: str) -> str:

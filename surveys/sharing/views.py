@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import in_own_language, require_role, user_of
 from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
+from candor.written_numbers import number_in_digits
 from surveys.access import OWNER_ROLES, access_analytics, access_owned_study, access_results
 from surveys.errors import SharingError
 from surveys.models import Invitation, InvitationLink, MemberRole, Study
@@ -85,9 +86,8 @@ def _role(data: Mapping[str, str]) -> MemberRole:
 
 
 def _number(data: Mapping[str, str], name: str) -> int:
-    """An id that no row has; stands for "no such row"."""
-    text = data.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0
+    """The number of a row; 0, which no row has, where none is named."""
+    return number_in_digits(data.get(name, ""), most=17) or 0
 
 
 CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {

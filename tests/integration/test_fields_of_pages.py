@@ -59,10 +59,9 @@ def test_a_page_put_together_of_its_fields_is_the_page_rendered_at_once(step: st
         token, participant = participant_of(shown.wsgi_request, study.slug)
         assert participant is not None
         person = step_views.person_on_the_way(shown.wsgi_request, token, participant)
-        page = step_views.STEP_PAGES[step]
-        context = page.context(person) | step_views._own_values(person)
+        context = step_views.STEP_PAGES[step].context(person)
         with translation.override(person.shown.spoken):
-            whole = own_page(shown.wsgi_request, page.template, shown=person.shown, step=step, context=context)
+            whole = own_page(shown.wsgi_request, shown=person.shown, step=step, context=context)
         assert text(shown.content) == text(whole.content)
 
 

@@ -20,8 +20,8 @@ from candor.records.reading import hierarchies_in, read_json, records_in, writte
 from candor.records.schema import Record, Role, checked_roles, with_roles
 from candor.records.tables.anonymising import Table, largest_distances, names_of, read_table, why_no_diversity
 from candor.records.tables.closeness import DISTANCES, Scale
+from candor.written_numbers import number_in_digits
 
-MOST_DIGITS = 9
 BEGINNING = 1000
 
 
@@ -37,14 +37,10 @@ class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         levels: dict[str, int] = {}
         for part in str(value).split(","):
             name, is_named, level = part.strip().rpartition("=")
-            if not is_named or not name or not _is_level(level.strip()) or name in levels:
+            if not is_named or not name or (number := number_in_digits(level.strip())) is None or name in levels:
                 self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {what_came(part)}", param, ctx)
-            levels[name.strip()] = int(level)
+            levels[name.strip()] = number
         return levels
-
-
-def _is_level(written: str) -> bool:
-    return written.isascii() and written.isdigit() and len(written) <= MOST_DIGITS
 
 
 k_option = click.option("--k", required=True, type=Whole(2), help="At least so many records look alike.")

@@ -66,7 +66,7 @@ def newcomer(request: HttpRequest, study: Study, *, goes_on: Callable[[str, Part
 def _ask_again(request: HttpRequest, shown: Presentation, visit: Visit) -> HttpResponse:
     """People who read another version of the text than the one now in force read this one first."""
     context = _consent_context(shown, None) | {"was_changed": True, "whose": mark_of(visit.token)}
-    return own_page(request, "surveys/participant/consent.html", shown=shown, step=CONSENT, context=context, status=409)
+    return own_page(request, shown=shown, step=CONSENT, context=context, status=409)
 
 
 def named_in(sent: QueryDict, study: Study) -> str:
@@ -157,7 +157,6 @@ def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visi
         personal["query"] = rest
     return shared_page(
         request,
-        f"surveys/participant/{step}.html",
         protocol_id=protocol_in_force(study).id,
         language=shown.language,
         step=step,
@@ -196,7 +195,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation, before: Visi
     if takes_code and not visit.code:
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
         context = {"entry_fields": _kept(visit), "takes_code": True, "code_value": "", "errors": errors}
-        return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
+        return own_page(request, shown=shown, step=WELCOME, context=context, status=422)
     protocol = participation.require_open(study, is_bot=visit.is_bot)
     if takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
         return _wait_first(request, shown, visit=visit, wait=wait)
@@ -226,6 +225,6 @@ def _wait_first(request: HttpRequest, shown: Presentation, *, visit: Visit, wait
     ) % {"seconds": wait.seconds}
     fields = [("ticket", wait.ticket), *_kept(visit)]
     context = {"entry_fields": fields, "takes_code": True, "code_value": visit.code, "errors": [{"field": "code", "message": said}]}
-    response = own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=429)
+    response = own_page(request, shown=shown, step=WELCOME, context=context, status=429)
     response["Retry-After"] = str(wait.seconds)
     return response

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from candor.written_numbers import number_or_fraction, typed_number
+from candor.written_numbers import number_in_digits, number_or_fraction, typed_number
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,13 @@ def test_programs_may_write_fractions(written: str | float, number: float) -> No
 @pytest.mark.parametrize("written", ["1/0", "2/1", "-0.1", "nan", float("nan"), float("inf"), "1e999999999", 10**400, "1,5", "", "1_0"])
 def test_what_lies_outside_the_limits_is_none(written: str | float) -> None:
     assert number_or_fraction(written, low=0, high=1) is None
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("999999999", 999_999_999)])
+def test_digits_name_a_number(text: str, number: int) -> None:
+    assert number_in_digits(text) == number
+
+
+@pytest.mark.parametrize("text", ["", " 1", "+1", "-1", "1.0", "²", "٢", "1000000000", "1\n"])
+def test_anything_but_a_few_western_digits_names_none(text: str) -> None:
+    assert number_in_digits(text) is None
